@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from forcemove import VariablePart
+from forcemove.protocol.curve import ORDER
 from forcemove.protocol.encoding import digest, encode_record, word
-from forcemove.protocol.signing import HALF_ORDER, ORDER
+from forcemove.protocol.signing import HALF_ORDER
 from forcemove.protocol.types import MAX_AMOUNT, MAX_APP_DATA
 from forcemove.protocol.words import MAX_FINALIZES_AT, MAX_TURN_RECORD, Status, holdings_in
 from scripts.vector_values import HERE, KEYS, allocation_to, fingerprint_to_json, hex_, sign, state_to_json

@@ -23,8 +23,9 @@ from forcemove.flow.signed import (
 )
 from forcemove.flow.transport import MemoryTransport, Reader, TransportFault
 from forcemove.protocol.codec.limits import MAX_ENVELOPE
+from forcemove.protocol.curve import ORDER
 from forcemove.protocol.encoding import key_digest, message_digest
-from forcemove.protocol.signing import ORDER, Key
+from forcemove.protocol.signing import Key
 from tests.expected import raising
 from tests.flow.table import ADDRESSES, CODEC, KEYS, MALLORY, TABLE_ID, Left, Said, signed
 from tests.flow.virtual_time import run_virtual

@@ -12,7 +12,7 @@ import pytest
 
 from forcemove.errors import UnknownVersion
 from forcemove.keys import key_files
-from forcemove.protocol.signing import ORDER
+from forcemove.protocol.curve import ORDER
 from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from forcemove import Allocation, VariablePart, keccak256
 from forcemove.protocol import encoding
+from forcemove.protocol.curve import ORDER
 from forcemove.protocol.encoding import EMPTY_HASH, Domain, channel_id, hash_state, word
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.protocol.rules import without_evidence
-from forcemove.protocol.signing import HALF_ORDER, ORDER, recover, require_signer
+from forcemove.protocol.signing import HALF_ORDER, recover, require_signer
 from forcemove.protocol.types import UINT48_MAX, UINT256_MAX, Signature
 from tests.evm import function_selector
 from tests.expected import raising

@@ -10,6 +10,7 @@ from eth_account import Account
 
 from forcemove import InvalidValue, keccak256
 from forcemove.protocol import rule_errors, signing, types
+from forcemove.protocol.curve import ORDER
 from tests.expected import raising
 from tests.protocol.builders import ALICE, BOB, NO_SIGNATURE, sign, state
 
@@ -62,7 +63,7 @@ def test_a_high_s_is_refused() -> None:
         signing.recover(DIGEST, types.Signature(ALICE.sign(DIGEST).r + s))
 
 
-@pytest.mark.parametrize("r", [0, signing.ORDER, 2**256 - 1])
+@pytest.mark.parametrize("r", [0, ORDER, 2**256 - 1])
 def test_an_impossible_r_recovers_nobody(r: int) -> None:
     with pytest.raises(rule_errors.SignatureUnrecoverable):
         signing.recover(DIGEST, types.Signature(r.to_bytes(32, "big") + ALICE.sign(DIGEST).vs))
@@ -73,14 +74,14 @@ def test_no_signature_recovers_nobody() -> None:
         signing.recover(DIGEST, NO_SIGNATURE)
 
 
-@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33), bytes(32), signing.ORDER.to_bytes(32, "big"), "a" * 32])
+@pytest.mark.parametrize("secret", [b"", bytes(31), bytes(33), bytes(32), ORDER.to_bytes(32, "big"), "a" * 32])
 def test_a_secret_that_is_no_key_is_refused_and_not_shown(secret: bytes) -> None:
     with pytest.raises(InvalidValue) as caught:
         signing.Key(secret)
     assert caught.value.value == "(hidden)"
 
 
-@pytest.mark.parametrize("secret", [1, signing.ORDER - 1])
+@pytest.mark.parametrize("secret", [1, ORDER - 1])
 def test_the_bounds_on_secrets_are_included(secret: int) -> None:
     assert len(signing.Key(secret.to_bytes(32, "big")).address) == 20
 

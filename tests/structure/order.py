@@ -90,12 +90,18 @@ page, a program."""
 PURE = ("forcemove.protocol", "forcemove.history", "forcemove.node.client")
 IMPURE = frozenset({"asyncio", "web3", "random", "secrets", "time", "os", "logging"})
 DATABASES = frozenset({"sqlalchemy", "sqlite3", "psycopg"})
+CURVES = frozenset({"coincurve", "cryptography", "ecdsa", "eth_keys", "py_ecc"})
+HASHES = frozenset({"Crypto", "eth_hash", "eth_utils", "sha3"})
+"""Both are computed by other libraries where there are none in C: in a browser."""
 ALL = ("forcemove",)
+OURS = ("forcemove", "forcemove_games")
 BANS = (
     Ban(ALL, frozenset({"forcemove_games"}), "a game arrives as a value or by entry point"),
     Ban(("forcemove.chain",), frozenset({"forcemove.flow"}), "flows and chains do not know each other"),
     Ban(PURE, IMPURE, "the core is pure"),
-    Ban(ALL, frozenset({"web3", "eth_tester"}), "only forcemove.chain knows web3", "forcemove.chain"),
+    Ban(OURS, CURVES, "only forcemove.protocol.curve knows by which library", "forcemove.protocol.curve"),
+    Ban(OURS, HASHES, "only forcemove.protocol.hashing knows by which library", "forcemove.protocol.hashing"),
+    Ban(ALL, frozenset({"web3", "eth_account", "eth_tester"}), "only forcemove.chain knows web3", "forcemove.chain"),
     Ban(ALL, DATABASES, "only forcemove.store knows databases", "forcemove.store"),
     Ban(ALL, frozenset({"nats"}), "only forcemove.transport knows NATS", "forcemove.transport"),
     Ban(("forcemove.inspect",), SCREENS, "inspection never prints"),
@@ -107,7 +113,7 @@ BANS = (
 SEEN_BY_GAMES = frozenset(
     {"errors", "artifact", "contracts", "game", "picture", "protocol.app", "protocol.codec.limits"}
 )
-SEEN_BY_GAMES |= {f"protocol.{name}" for name in ("types", "outcome", "state", "encoding", "hashing")}
+SEEN_BY_GAMES |= {f"protocol.{name}" for name in ("types", "outcome", "state", "encoding", "hashing", "curve")}
 FLOW = ("actions", "channel", "keys", "place", "queue", "seat", "signed", "steps", "transport")
 SEEN_BY_FLOWS = SEEN_BY_GAMES | {f"flow.{name}" for name in FLOW}
 SEEN_BY = {

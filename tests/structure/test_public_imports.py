@@ -12,8 +12,8 @@ from scripts.reference import PUBLIC
 from tests.structure.imports import source_files
 
 STABLE = tuple(name for names in PUBLIC.values() for name in names if name not in ("forcemove", "forcemove_games"))
-OURS = frozenset({("forcemove.contracts", "artifact")})
-"""Games that come with Forcemove have their contracts beside its own."""
+OURS = frozenset({("forcemove.contracts", "artifact"), ("forcemove.protocol", "curve")})
+"""Games that come with Forcemove have their contracts beside its own, and the curve of cards is that of signatures."""
 
 
 def hidden_names(source: str) -> Iterator[str]:

@@ -17,7 +17,8 @@ from typing import Any
 
 from forcemove.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
 from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json, require_version
-from forcemove.protocol.signing import ORDER, Key
+from forcemove.protocol.curve import ORDER
+from forcemove.protocol.signing import Key
 
 __all__ = [
     "KEY_FILE_VERSION",

@@ -1,4 +1,4 @@
-"""Signatures: compact ECDSA (EIP-2098) over EIP-712 digests, through libsecp256k1. Knows no state and no channel.
+"""Signatures: compact ECDSA (EIP-2098) over EIP-712 digests. Knows no state and no channel.
 
 Signing is deterministic (RFC 6979), so that it may happen inside the pure core: the same state gives the same bytes.
 """
@@ -7,46 +7,47 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from coincurve import PrivateKey, PublicKey
-
 from forcemove.errors import InvalidValue
+from forcemove.protocol import curve
+from forcemove.protocol.curve import ORDER, LibraryPoint, uncompressed
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.protocol.types import ZERO_ADDRESS, Signature
 
-__all__ = ["HALF_ORDER", "ORDER", "Key", "public_key_address", "recover", "require_signer"]
+__all__ = ["HALF_ORDER", "Key", "public_key_address", "recover", "require_signer"]
 
-ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-"""The order of secp256k1."""
 HALF_ORDER = ORDER // 2
+"""Above it, s is malleable."""
 _HALF_ORDER_BYTES = HALF_ORDER.to_bytes(32, "big")
 
 
 class Key:
     """A participant's private key. Its repr and its pickle show nothing of it."""
 
-    __slots__ = ("_private_key", "address")
+    __slots__ = ("_public_key", "_secret", "_sign", "address")
 
     def __init__(self, secret: bytes) -> None:
         """From 32 secret bytes, 1 to the group order - 1. Raises `InvalidValue`, which does not show them."""
         if type(secret) is not bytes or len(secret) != 32 or not 0 < int.from_bytes(secret, "big") < ORDER:
             raise InvalidValue("private key", "(hidden)", "32 bytes, from 1 to the order of secp256k1 less 1")
-        self._private_key = PrivateKey(secret)
-        self.address: bytes = _address(self._private_key.public_key)
+        self._secret = secret
+        self._sign = curve.signer(secret)
+        self._public_key = curve.public_key(secret)
+        self.address: bytes = _address(self._public_key)
 
     @property
     def public_key(self) -> bytes:
         """The 33 bytes of the compressed public key (SEC 1)."""
-        return self._private_key.public_key.format()
+        return curve.compressed(self._public_key)
 
     @property
     def secret(self) -> bytes:
         """The 32 secret bytes, for writing an encrypted key file."""
-        return bytes(self._private_key.secret)
+        return self._secret
 
     def sign(self, digest: bytes) -> Signature:
         """Sign a 32-byte digest; `s` comes out low."""
-        signature = self._private_key.sign_recoverable(digest, hasher=None)
+        signature = self._sign(digest)
         if signature[64]:
             return Signature(signature[:32] + bytes((signature[32] | 0x80,)) + signature[33:64])
         return Signature(signature[:64])
@@ -70,9 +71,8 @@ def recover(digest: bytes, signature: Signature) -> bytes:
     if s > _HALF_ORDER_BYTES:
         raise SignatureMalleable(s)
     try:
-        public_key = PublicKey.from_signature_and_message(compact[:32] + s + bytes((parity,)), digest, hasher=None)
-    except Exception:
-        # coincurve raises bare `Exception`s: libsecp256k1 has refused r or s, or found no point.
+        public_key = curve.recover(compact[:32] + s + bytes((parity,)), digest)
+    except ValueError:
         raise SignatureUnrecoverable() from None
     address = _address(public_key)
     if address == ZERO_ADDRESS:
@@ -90,13 +90,13 @@ def require_signer(digest: bytes, signature: Signature, expected: bytes) -> None
 def public_key_address(public_key: bytes) -> bytes:
     """The 20-byte address of a compressed public key. Raises `InvalidValue` on other bytes."""
     try:
-        return _address(PublicKey(public_key))
+        return _address(curve.parse(public_key))
     except ValueError:
         raise InvalidValue("public key", public_key, "33 bytes, a point of secp256k1") from None
 
 
-def _address(public_key: PublicKey) -> bytes:
-    return _address_of(public_key.format(compressed=False))
+def _address(public_key: LibraryPoint) -> bytes:
+    return _address_of(uncompressed(public_key))
 
 
 @lru_cache(maxsize=4_096)

@@ -1,8 +1,8 @@
-"""The curve secp256k1 (SEC 2): points, scalars, and their bytes, through libsecp256k1.
+"""The curve secp256k1 (SEC 2): points, scalars, and their bytes.
 
 Scalars are integers modulo the group's order `ORDER`. The point at infinity has no encoding here: whatever would come
-to it is refused. libsecp256k1's multiplication of any point does not take the same time for every scalar: there is no
-defence against an attacker that can measure this process to the microsecond.
+to it is refused. The multiplication of any point does not take the same time for every scalar: there is no defence
+against an attacker that can measure this process to the microsecond.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from coincurve import PublicKey
-
 from forcemove import keccak256
+from forcemove.protocol import curve
 from forcemove_games.cards.errors import PointRefused, ScalarOutOfRange
 from forcemove_games.randomness import Randomness
 
@@ -30,9 +29,9 @@ __all__ = [
     "total",
 ]
 
-FIELD = 2**256 - 2**32 - 977
+FIELD = curve.FIELD
 """The prime of the coordinates, p."""
-ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+ORDER = curve.ORDER
 """The order of the group, n: a prime. Every point but infinity has it."""
 COMPRESSED_LENGTH = 33
 _UNCOMPRESSED = b"\x04"
@@ -42,9 +41,9 @@ _MASK = 2**256 - 1
 class Point:
     """A point of the curve other than infinity. Two are equal if their coordinates are."""
 
-    def __init__(self, key: PublicKey) -> None:
-        """Of libsecp256k1's own form; use `from_words`, `from_x` or `from_compressed` for bytes."""
-        self._key = key
+    def __init__(self, point: curve.LibraryPoint) -> None:
+        """Of the library's own form; use `from_coordinates`, `from_x` or `from_compressed` for bytes."""
+        self._point = point
 
     @classmethod
     def from_coordinates(cls, x: int, y: int) -> Point:
@@ -52,7 +51,7 @@ class Point:
         if not (0 <= x < FIELD and 0 <= y < FIELD):
             raise PointRefused(x, y)
         try:
-            return cls(PublicKey(_UNCOMPRESSED + x.to_bytes(32, "big") + y.to_bytes(32, "big")))
+            return cls(curve.parse(_UNCOMPRESSED + x.to_bytes(32, "big") + y.to_bytes(32, "big")))
         except ValueError:
             raise PointRefused(x, y) from None
 
@@ -63,7 +62,7 @@ class Point:
         if parity not in (0, 1) or not 0 <= x < FIELD:
             raise PointRefused(x, parity)
         try:
-            return cls(PublicKey(bytes((2 + parity,)) + x.to_bytes(32, "big")))
+            return cls(curve.parse(bytes((2 + parity,)) + x.to_bytes(32, "big")))
         except ValueError:
             raise PointRefused(x, parity) from None
 
@@ -77,12 +76,12 @@ class Point:
     @cached_property
     def words(self) -> bytes:
         """x and y, 32 bytes each."""
-        return self._key.format(compressed=False)[1:]
+        return curve.uncompressed(self._point)[1:]
 
     @cached_property
     def compressed(self) -> bytes:
         """The 33 bytes of SEC 1."""
-        return self._key.format()
+        return curve.compressed(self._point)
 
     @property
     def x(self) -> int:
@@ -106,10 +105,10 @@ class Point:
 
     def __mul__(self, scalar: int) -> Point:
         """`scalar`: any integer that is not a multiple of the order. Raises `ScalarOutOfRange`."""
-        return Point(self._key.multiply(_scalar_bytes(scalar)))
+        return Point(curve.multiply(self._point, _scalar_bytes(scalar)))
 
     def __neg__(self) -> Point:
-        return Point(PublicKey(_UNCOMPRESSED + self.words[:32] + (FIELD - self.y).to_bytes(32, "big")))
+        return Point(curve.parse(_UNCOMPRESSED + self.words[:32] + (FIELD - self.y).to_bytes(32, "big")))
 
     def __add__(self, other: Point) -> Point:
         return total((self, other))
@@ -132,18 +131,15 @@ class Point:
 
 def total(points: Iterable[Point]) -> Point:
     """The sum. Raises `PointRefused`, both values 0, where it is infinity, as it is of no points."""
-    keys = [each._key for each in points]
-    if not keys:  # libsecp256k1 would end the process
-        raise PointRefused(0, 0)
     try:
-        return Point(PublicKey.combine_keys(keys))
+        return Point(curve.add([each._point for each in points]))
     except ValueError:
         raise PointRefused(0, 0) from None
 
 
 def times_g(scalar: int) -> Point:
     """A multiple of the generator, faster than `G * scalar`. Raises `ScalarOutOfRange`."""
-    return Point(PublicKey.from_valid_secret(_scalar_bytes(scalar)))
+    return Point(curve.public_key(_scalar_bytes(scalar)))
 
 
 def require_scalar(scalar: int) -> None:
