@@ -22,7 +22,7 @@ from forcemove.cli.play.screen import content_lines
 from forcemove.history.entries import Entry
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.summary import summarise
-from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import ChannelResult, Ending
 from forcemove.sessions.playing.content import content_of

@@ -17,10 +17,10 @@ from forcemove.chain import create2
 from forcemove.chain.addresses import show_address
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata, derived_address
 from forcemove.chain.errors import InsufficientFunds, NoContract
 from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
-from forcemove.chain.genuine import adjudicator_artifact, derived_address
+from forcemove.chain.genuine import adjudicator_artifact
 from forcemove.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
 from forcemove.chain.progress import DeploymentStage, NotAFactory, Progress
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable

@@ -14,7 +14,8 @@ from web3 import Web3
 from forcemove import deploy, verify
 from forcemove.chain import asking, create2, errors, rpc
 from forcemove.chain.chain import Call, Chain
-from forcemove.chain.genuine import derived_address, genuine_steps, require_genuine_contract
+from forcemove.chain.create2 import derived_address
+from forcemove.chain.genuine import genuine_steps, require_genuine_contract
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
 from tests.chain.world import MINER, World, deploy_artifact, deploy_contract, place

@@ -10,8 +10,15 @@ import pytest
 from forcemove import Artifact, ForcemoveError, Key, local_keys
 from forcemove.chain.adjudicator import Adjudicator, Operation, PlacedLog
 from forcemove.chain.chain import Call, Chain, Receipt
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED, PRESIGNED_COST, PRESIGNER, deploying_calldata
-from forcemove.chain.genuine import derived_address, require_genuine_contract
+from forcemove.chain.create2 import (
+    CUSTOMARY_FACTORY,
+    PRESIGNED,
+    PRESIGNED_COST,
+    PRESIGNER,
+    deploying_calldata,
+    derived_address,
+)
+from forcemove.chain.genuine import require_genuine_contract
 from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
 from forcemove.protocol.encoding import Domain, channel_id, hash_state

@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from forcemove.history.history import MAX_ENTRIES, ChannelHistory, decode_history
-from forcemove.store.journal import Journal
 from forcemove.store.records import StoredHistory
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["HistoryReader"]
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
-from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.inspect.listed_channel import ListedChannel
 
 __all__ = ["ChangeSignal", "PageSource"]
 

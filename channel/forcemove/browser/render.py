@@ -19,7 +19,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.history.overview import MOVE
 from forcemove.inspect.errors import RecordIncomplete
 from forcemove.inspect.game_record import played_states
-from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.text.harmless import harmless
 from forcemove.text.played_games import positions_in
 from forcemove.text.situation.clock import ClockPanel, clock_of

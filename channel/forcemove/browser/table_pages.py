@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from forcemove.browser.history_reader import HistoryReader
 from forcemove.browser.page_seat import PageSeat
@@ -19,10 +20,10 @@ from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.journal_channel import (
     JournalChannel,
-    ListedChannel,
     read_channels,
     read_journal_channel,
 )
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.node.histories import load_history
 from forcemove.node.policy import usual_gas
 from forcemove.protocol.agreement import Agreement
@@ -31,11 +32,13 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
-from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
 from forcemove.text.names import shown_names
 from forcemove.text.played_games import names_of, with_scores
 from forcemove.text.situation.turn import turn_text
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["TablePages"]
 

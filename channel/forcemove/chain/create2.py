@@ -9,6 +9,7 @@ it, too, could look for two creation codes with one address, for the square root
 
 from __future__ import annotations
 
+from forcemove.artifact import Artifact
 from forcemove.protocol.hashing import keccak256
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "SALT",
     "create2_address",
     "deploying_calldata",
+    "derived_address",
 ]
 
 SALT = b"forcemove".ljust(32, b"\0")
@@ -57,6 +59,11 @@ PRESIGNED_COST = PRESIGNED_GAS * PRESIGNED_PRICE
 def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> bytes:
     """Where `factory` (20 bytes) creates the code with this Keccak-256 hash (32 bytes) under a salt (32 bytes)."""
     return keccak256(b"\xff" + factory + salt + creation_code_hash)[12:]
+
+
+def derived_address(contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
+    """The address at which this factory deploys a compiled contract."""
+    return create2_address(factory, SALT, contract.creation_code_hash)
 
 
 def deploying_calldata(creation_code: bytes) -> bytes:

@@ -17,10 +17,16 @@ from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract, Pending
 from forcemove.chain.book_file import load_book, save_book, write_atomically
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_CREATION_CODE, FACTORY_RUNTIME_CODE, deploying_calldata
+from forcemove.chain.create2 import (
+    CUSTOMARY_FACTORY,
+    FACTORY_CREATION_CODE,
+    FACTORY_RUNTIME_CODE,
+    deploying_calldata,
+    derived_address,
+)
 from forcemove.chain.errors import CallRefused, TransactionRefused, TransactionReverted
 from forcemove.chain.factory import FACTORY, FUNDS, bring_customary_factory, deployment_block, factory_stands, stood
-from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
+from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.chain.progress import BookOfOtherContracts, ContractNamedTwice, DeploymentStage, NotAFactory, Progress
 from forcemove.chain.verification import require_chain
 from forcemove.game import PlayableApp

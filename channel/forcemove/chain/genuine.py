@@ -11,21 +11,16 @@ from __future__ import annotations
 from forcemove.artifact import ADJUDICATOR, Artifact
 from forcemove.chain.asking import Steps, ask_now
 from forcemove.chain.chain import Chain
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["adjudicator_artifact", "derived_address", "genuine_steps", "require_genuine_contract"]
+__all__ = ["adjudicator_artifact", "genuine_steps", "require_genuine_contract"]
 
 
 def adjudicator_artifact() -> Artifact:
     """This version's compiled adjudicator."""
     return artifact(ADJUDICATOR)
-
-
-def derived_address(contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
-    """The address at which this factory deploys a compiled contract."""
-    return create2_address(factory, SALT, contract.creation_code_hash)
 
 
 def require_genuine_contract(

@@ -203,7 +203,8 @@ def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, 
     """The rules of the installed games, by their contracts' addresses; and the adjudicator through each endpoint, which
     is genuine, and knows the games' errors."""
     from forcemove.chain.adjudicator import Adjudicator
-    from forcemove.chain.genuine import adjudicator_artifact, derived_address, require_genuine_contract
+    from forcemove.chain.create2 import derived_address
+    from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
     from forcemove.chain.reverts import NO_ERRORS, app_errors
     from forcemove.cli.games import usable_games
 

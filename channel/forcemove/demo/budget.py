@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from forcemove.artifact import Artifact
 from forcemove.chain.addresses import show_address
 from forcemove.chain.chain import Chain
-from forcemove.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE
+from forcemove.chain.create2 import PRESIGNED_COST, PRESIGNED_PRICE, derived_address
 from forcemove.chain.deployment import contracts_to_deploy
 from forcemove.chain.factory import FACTORY_GAS, factory_stands
-from forcemove.chain.genuine import derived_address
 from forcemove.contracts import artifact
 from forcemove.demo.errors import NotEnough
 from forcemove.demo.names import NAMES

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from forcemove.chain.book import AddressBook
 from forcemove.errors import AppError
 from forcemove.game import Game, JsonValue, Names, seat_names
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import position_line
 
-__all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "guess_app", "read_position"]
+__all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "app_in_book", "guess_app", "read_position"]
 
 
 class KnownBy(Enum):
@@ -30,6 +31,16 @@ class KnownApp:
 
     game: Game
     known_by: KnownBy
+
+
+def app_in_book(address: bytes, book: AddressBook | None, games: Iterable[Game]) -> KnownApp | None:
+    """The game that the book has at this address (20 bytes)."""
+    contracts = book.contracts if book else {}
+    for game in games:
+        contract = game.artifact.name
+        if contract in contracts and contracts[contract].address == address:
+            return KnownApp(game, KnownBy.BOOK)
+    return None
 
 
 def guess_app(app_data: bytes, games: Iterable[Game]) -> KnownApp | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.errors import ForcemoveError, RuleError
 from forcemove.inspect.onchain import ChannelOnChain
@@ -19,6 +19,9 @@ from forcemove.protocol.outcome import totals
 from forcemove.protocol.state import SignedState, SupportProof
 from forcemove.protocol.types import FixedPart
 from forcemove.protocol.words import Mode
+
+if TYPE_CHECKING:
+    from forcemove.chain.adjudicator import Adjudicator, Operation
 
 __all__ = ["Attempt", "actions_on_chain", "try_operations"]
 

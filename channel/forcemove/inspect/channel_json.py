@@ -10,7 +10,8 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, AssetAmount, Decimal, Document, Hash, Seconds, amounts
 from forcemove.inspect.history_json import AnyEntryJson, StateSummaryJson, history_entries, summaries_of
-from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
+from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.inspect.report_json import log_json
 from forcemove.inspect.report_shapes import LogJson, ShareJson, SignedStateDocument
 from forcemove.inspect.soundness import Finding

@@ -14,10 +14,10 @@ from forcemove.chain.errors import NoContract, NotGenuine
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.chain.reverts import NO_ERRORS, app_errors
 from forcemove.game import Game
-from forcemove.inspect.apps import KnownApp, KnownBy, guess_app
+from forcemove.inspect.apps import KnownApp, KnownBy, app_in_book, guess_app
 from forcemove.inspect.errors import AdjudicatorNotNamed, BookOfAnotherChain
 
-__all__ = ["adjudicator_address", "app_in_book", "app_on_chain", "find_app", "find_book", "open_adjudicator"]
+__all__ = ["adjudicator_address", "app_on_chain", "find_app", "find_book", "open_adjudicator"]
 
 
 def find_book(chain_id: int, named: Path | None, usual: Path) -> AddressBook | None:
@@ -65,16 +65,6 @@ def find_app(
     if chain is not None:
         return app_on_chain(chain, address, book, games)
     return app_in_book(address, book, games) or guess_app(app_data, games)
-
-
-def app_in_book(address: bytes, book: AddressBook | None, games: Iterable[Game]) -> KnownApp | None:
-    """The game that the book has at this address (20 bytes)."""
-    contracts = book.contracts if book else {}
-    for game in games:
-        contract = game.artifact.name
-        if contract in contracts and contracts[contract].address == address:
-            return KnownApp(game, KnownBy.BOOK)
-    return None
 
 
 def app_on_chain(chain: Chain, address: bytes, book: AddressBook | None, games: Iterable[Game]) -> KnownApp | None:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from forcemove.chain.book import AddressBook
-from forcemove.chain.create2 import CUSTOMARY_FACTORY
-from forcemove.chain.genuine import derived_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.game import Game
-from forcemove.inspect.apps import KnownApp, KnownBy
-from forcemove.inspect.contracts import app_in_book
+from forcemove.inspect.apps import KnownApp, KnownBy, app_in_book
 from forcemove.inspect.errors import GameMissing
 from forcemove.inspect.game_record import GameRecord, result_in, shares_by, verify_states
 from forcemove.inspect.game_record_json import GameRecordFile, require_unchanged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import ask_now
@@ -14,23 +15,25 @@ from forcemove.follower.followed_channel import Origin
 from forcemove.follower.origins import find_elsewhere
 from forcemove.game import Game
 from forcemove.history.history import ChannelHistory
-from forcemove.history.summary import ChannelSummary, left_in, ours_in, summarise, unpack_summary
+from forcemove.history.summary import left_in, ours_in, summarise, unpack_summary
 from forcemove.history.tokens import Tokens
 from forcemove.inspect.errors import GameMissing
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.node.assemble import Assembly, reassemble
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
 from forcemove.rounds import words_by_turn
 from forcemove.store.errors import JournalDamaged
-from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership, StoredChannel, StoredSummary
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = [
     "JournalChannel",
-    "ListedChannel",
     "left_in",
     "read_channels",
     "read_journal_channel",
@@ -150,35 +153,6 @@ class JournalChannel:
             others=others,
             tokens=metadata.tokens,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ListedChannel:
-    """A channel as a list shows it. `game`: the channel's, None where it is not installed; `score`: of its rounds,
-    empty where they were not counted."""
-
-    id: bytes
-    ownership: Ownership
-    summary: ChannelSummary
-    game: Game | None
-    score: str = ""
-
-    @property
-    def title(self) -> str:
-        """As of `JournalChannel`."""
-        return self.game.title if self.game else self.summary.app
-
-    @property
-    def urgency(self) -> tuple[int, int, int]:
-        """The order of lists: deadlines first, the nearest before the others; then money to come; then games that are
-        played; what is over last, the newest before the others."""
-        summary, newest_first = self.summary, -self.summary.changed_at
-        if summary.phase is Phase.CHALLENGED:
-            return 0, summary.finalizes_at, newest_first
-        if summary.phase is Phase.FINALIZED and summary.held:
-            return 1, 0, newest_first
-        is_over = summary.phase is Phase.CLOSED or self.ownership is Ownership.PUT_AWAY
-        return (3 if is_over else 2), 0, newest_first
 
 
 def read_journal_channel(stored: StoredChannel, games: Iterable[Game]) -> JournalChannel:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
@@ -33,6 +32,9 @@ from forcemove.protocol.outcome import Outcome, destination_address, totals
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER, FixedPart
 from forcemove.protocol.words import Holdings, Mode, Status, status_word, word_key
+
+if TYPE_CHECKING:
+    from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 
 __all__ = [
     "ChannelOnChain",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import RuleError
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
@@ -18,6 +18,9 @@ from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import channel_id, digest, hash_state
 from forcemove.protocol.rules import require_valid_state
 from forcemove.protocol.state import SignedState
+
+if TYPE_CHECKING:
+    from forcemove.chain.adjudicator import Adjudicator
 
 __all__ = ["SignedStateReport", "report_signed_state"]
 

@@ -4,11 +4,14 @@ is to be done."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from forcemove.history.entries import EntryKinds
 from forcemove.history.history import ChannelHistory, decode_history
 from forcemove.history.index import HistoryIndex
-from forcemove.store.journal import Journal
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["Histories", "load_history"]
 

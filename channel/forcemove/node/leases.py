@@ -4,13 +4,15 @@ changed. Also the lease of one channel alone, for a program that drives no other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from forcemove.errors import JournalUnavailable
 from forcemove.node.errors import ChannelInUse, LeaseLost
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.store.journal import Journal
-from forcemove.store.leases import RENEW_AFTER
-from forcemove.store.records import Account, Batch, ChannelLease, LeaseName, StoredChannel, TakenLeases
+from forcemove.store.records import RENEW_AFTER, Account, Batch, ChannelLease, LeaseName, StoredChannel, TakenLeases
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["HeldLease", "NodeLeases"]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.errors import InvalidValue, JournalUnavailable
@@ -33,10 +34,12 @@ from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
-from forcemove.store.journal import Journal
 from forcemove.store.records import Account, ChannelLease
 from forcemove.workers.clock import seconds
 from forcemove.workers.polling import PollingWorker, keep_polling
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["Node"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.follower.endpoint_quorum import EndpointQuorum
@@ -13,12 +14,14 @@ from forcemove.node.wallets import ExternalWallet
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.signing import Key
 from forcemove.sender.sender import Sender
-from forcemove.store.journal import Journal
 from forcemove.store.records import Account
 from forcemove.workers.account_worker import AccountWorker, LeasedSender
 from forcemove.workers.chain_defaults import own_clock
 from forcemove.workers.outbox import JournalledTxStore, Outbox
 from forcemove.workers.polling import OnPollError, PollingWorker, poll_once
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["Workers"]
 

@@ -14,6 +14,7 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
@@ -30,10 +31,12 @@ from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Signature
 from forcemove.protocol.words import Status
-from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
 from forcemove.text.explanations import headline
 from forcemove.workers.chain_defaults import LOCAL_CHAINS
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["Defence", "Nobody"]
 

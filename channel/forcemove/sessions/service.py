@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
@@ -33,13 +33,15 @@ from forcemove.sessions.playing.connectivity import ChainConnectivity, reporting
 from forcemove.sessions.playing.played_channel import PlayedChannel, is_unpaid, run_with_background
 from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.sessions.standby import when_free
-from forcemove.store.journal import Journal
 from forcemove.text.explanations import headline
 from forcemove.transport.messenger import ChannelMessenger
-from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
 from forcemove.workers.chain_defaults import default_look_every
 from forcemove.workers.errors import AccountInUse
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
+    from forcemove.watchtower.client import TowerClient
 
 __all__ = ["TableService"]
 

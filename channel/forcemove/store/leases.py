@@ -22,10 +22,7 @@ from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefus
 from forcemove.store.schema import LEASES
 from forcemove.store.statements import chunks, insert_for
 
-__all__ = ["RENEW_AFTER", "Leases", "require_held", "text_of"]
-
-RENEW_AFTER = 0.3
-"""The part of a lease after which its holder renews it, and others ask for it again."""
+__all__ = ["Leases", "require_held", "text_of"]
 
 MAX_SECONDS = 24 * 60 * 60
 """The longest lease; nobody could wait for a longer one."""

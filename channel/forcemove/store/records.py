@@ -17,6 +17,7 @@ from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 __all__ = [
     "MAX_EVIDENCE",
     "OWNER_LENGTH",
+    "RENEW_AFTER",
     "SEED_LENGTH",
     "Account",
     "Assign",
@@ -49,6 +50,8 @@ __all__ = [
 OWNER_LENGTH = 16
 """Bytes of an owner of leases."""
 SEED_LENGTH = 32
+RENEW_AFTER = 0.3
+"""The part of a lease after which its holder renews it, and others ask for it again."""
 MAX_EVIDENCE = 65_536
 """Bytes of a piece of evidence; the largest message of a channel is smaller."""
 MAX_KIND = 100

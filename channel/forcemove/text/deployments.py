@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import show_address
 from forcemove.chain.book import GameOfContract
-from forcemove.chain.verification import ContractStatus, ContractVerdict
-from forcemove.inspect.deployments import DeploymentReport
 from forcemove.program import program
+
+if TYPE_CHECKING:
+    from forcemove.chain.verification import ContractVerdict
+    from forcemove.inspect.deployments import DeploymentReport
 
 __all__ = ["deployment_lines"]
 
 
 def deployment_lines(report: DeploymentReport) -> list[str]:
     """A line for each contract, the fork whose prices the chain has, and what follows from all contracts."""
-    lines = [*map(_line, report.verdicts)]
+    lines = [_line(each, each in report.unknown) for each in report.verdicts]
     lines += [] if report.has_adjudicator else [f"{ADJUDICATOR}: not deployed"]
     lines += [f"{game.artifact.name}: not deployed; `{program()} deploy` adds it" for game in report.absent]
     prices = report.prices
@@ -36,12 +39,12 @@ def _names(verdicts: Sequence[ContractVerdict]) -> str:
     return ", ".join(verdict.contract for verdict in verdicts)
 
 
-def _line(verdict: ContractVerdict) -> str:
+def _line(verdict: ContractVerdict, is_unknown: bool) -> str:
     code = "where there is code" if verdict.has_code else "where there is no code"
     line = f"{verdict.contract}: {verdict.status.value}; its address is {show_address(verdict.derived)}, {code}"
     if verdict.address != verdict.derived:
         return f"{line}; the book says {show_address(verdict.address)}, which is another contract"
-    return f"{line}. {_needed(verdict.game)}" if verdict.status is ContractStatus.UNKNOWN else line
+    return f"{line}. {_needed(verdict.game)}" if is_unknown else line
 
 
 def _needed(game: GameOfContract | None) -> str:

@@ -19,7 +19,8 @@ from forcemove.text.harmless import harmless
 from forcemove.text.names import shown_names
 
 if TYPE_CHECKING:
-    from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
+    from forcemove.inspect.journal_channel import JournalChannel
+    from forcemove.inspect.listed_channel import ListedChannel
 
 __all__ = ["PlayedPosition", "names_of", "positions_in", "record_text", "with_scores"]
 

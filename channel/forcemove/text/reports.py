@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.adjudicator import PlacedLog
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, BareReport
 from forcemove.inspect.calls import CallReport
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
-from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
 from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
 from forcemove.inspect.signed_state import SignedStateReport
@@ -29,6 +27,10 @@ from forcemove.text.durations import show_time
 from forcemove.text.explanations import describe
 from forcemove.text.names import shown_name
 from forcemove.text.played_games import positions_in
+
+if TYPE_CHECKING:
+    from forcemove.chain.adjudicator import PlacedLog
+    from forcemove.inspect.inspection import Report
 
 __all__ = ["ReportEntry", "ReportPart", "ending_text", "log_text", "report_parts"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from ssl import SSLContext
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from forcemove.errors import ForcemoveError, InvalidValue
@@ -18,6 +17,9 @@ from forcemove.transport.links import RELAY_FORM, public_url
 from forcemove.transport.messenger import ChannelMessenger, LogSource
 from forcemove.transport.offers import MAX_LISTED, Offer
 from forcemove.transport.terms import TableTerms
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 __all__ = ["Connection", "LobbyPort", "connect_relay", "messenger_on", "messenger_to"]
 

@@ -9,15 +9,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from ssl import SSLContext
 from types import TracebackType
-from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, Self, TypeVar
 
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportClosed
 from forcemove.transport.faults import Faults
 from forcemove.transport.remote_log import RemoteLog
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 __all__ = ["ANSWER_SECONDS", "REQUEST_SECONDS", "SHORTEST", "InTime", "Reconnecting", "answered", "keep_trying"]
 

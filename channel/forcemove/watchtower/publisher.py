@@ -12,16 +12,19 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.signing import Key
 from forcemove.watchtower.appointment import Appointment, make_appointment
-from forcemove.watchtower.client import TowerClient
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove.workers.clock import seconds
+
+if TYPE_CHECKING:
+    from forcemove.watchtower.client import TowerClient
 
 __all__ = ["Acknowledged", "TowerPublisher", "NotAcknowledged", "Unprotected"]
 

@@ -19,8 +19,7 @@ from forcemove.errors import InvalidValue
 from forcemove.protocol.signing import Key
 from forcemove.store.errors import LeaseNotHeld
 from forcemove.store.journal import Journal
-from forcemove.store.leases import RENEW_AFTER
-from forcemove.store.records import Account
+from forcemove.store.records import RENEW_AFTER, Account
 from forcemove.watchtower.acceptance import (
     AcceptedAppointment,
     Apps,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
 from forcemove.history.derivation import request_of
@@ -24,7 +25,6 @@ from forcemove.sender.transactions import (
     encode_tx,
 )
 from forcemove.store import records
-from forcemove.store.journal import Journal
 from forcemove.store.records import (
     Account,
     Assign,
@@ -37,6 +37,9 @@ from forcemove.store.records import (
     Put,
     Replace,
 )
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
 
 __all__ = ["JournalledTxStore", "Outbox", "evidence_of"]
 

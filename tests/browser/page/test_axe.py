@@ -13,7 +13,8 @@ from playwright.sync_api import Browser
 from forcemove.browser.render import channel_page, channels_page, message_page, replay_page
 from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.wallet.render import wallet_page
-from forcemove.inspect.journal_channel import ListedChannel, read_channels
+from forcemove.inspect.journal_channel import read_channels
+from forcemove.inspect.listed_channel import ListedChannel
 from tests.browser.page.routed import ShowPage, opened, tabs, violations
 from tests.browser.page.sections import section_pages
 from tests.browser.views import GAMES, Looks, view_of, wallet_view

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.render import channels_page
-from forcemove.inspect.journal_channel import ListedChannel, read_channels
+from forcemove.inspect.journal_channel import read_channels
+from forcemove.inspect.listed_channel import ListedChannel
 from tests.browser.html import elements, text_of
 from tests.browser.views import GAMES, Looks
 from tests.scenarios.story import DURATION, Story

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from forcemove.browser.playground.playground_pages import playground_server
+from forcemove.browser.playground.server import playground_server
 from forcemove.browser.server import BrowserServer
 from forcemove.game import Game
 from forcemove.playground.playground import Playground

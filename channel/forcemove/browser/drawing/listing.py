@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forcemove.inspect.journal_channel import ListedChannel
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.results import Ending
 from forcemove.store.records import Ownership

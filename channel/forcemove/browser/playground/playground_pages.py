@@ -1,4 +1,4 @@
-"""The playground's channels as pages, and their server."""
+"""The playground's channels as pages."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from forcemove.browser.inspecting.inspecting import Inspecting
-from forcemove.browser.inspecting.routes import InspectSection
 from forcemove.browser.pages import ChangeSignal
-from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.history.overview import overview
-from forcemove.inspect.journal_channel import JournalChannel, ListedChannel, read_channels, read_journal_channel
+from forcemove.inspect.journal_channel import JournalChannel, read_channels, read_journal_channel
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import OVER
 from forcemove.text.situation.turn import turn_text
 
-__all__ = ["PlaygroundPages", "playground_server"]
+__all__ = ["PlaygroundPages"]
 
 
 class PlaygroundPages:
@@ -147,10 +145,3 @@ class PlaygroundPages:
             self._revision = -1
         self._notify()
         self._awake.set()
-
-
-def playground_server(playground: Playground, port: int = 0) -> BrowserServer:
-    """A server that shows a playground, and the pages that inspect. `port`: where to listen, 0 for any that is free."""
-    inspecting = Inspecting(playground.games, (playground.chain,), playground.book)
-    # A playground is driven in one thread: see docs/decisions/0040.
-    return BrowserServer(PlaygroundPages(playground), port, [InspectSection(inspecting, has_threads=False)])

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.chain import Call
-from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.effects import (
@@ -23,6 +21,10 @@ from forcemove.protocol.machine.effects import (
     SubmitTransfer,
 )
 from forcemove.text.amounts import exact_amount, show_asset
+
+if TYPE_CHECKING:
+    from forcemove.chain.chain import Call
+    from forcemove.node.wallets import WalletRequest
 
 __all__ = ["SentState", "TokenApproval", "WalletRow", "WalletView", "request_name", "wallet_row"]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from forcemove.browser.drawing.board import Drawing, picture_of
 from forcemove.chain.addresses import short_address
@@ -14,12 +15,14 @@ from forcemove.protocol.state import VariablePart
 from forcemove.rounds import position_line, score_line, state_words
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.sessions.watching.watch_link import WatchLink
-from forcemove.sessions.watching.watched_tables import WatchedTable
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 from forcemove.text.harmless import harmless
 from forcemove.text.names import seat_title
 from forcemove.text.situation.moment import count_text
+
+if TYPE_CHECKING:
+    from forcemove.sessions.watching.watched_tables import WatchedTable
 
 __all__ = ["WatchView", "watch_view"]
 

@@ -29,7 +29,8 @@ from forcemove.store.records import ExportKind, Ownership
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator
     from forcemove.chain.chain import Chain
-    from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
+    from forcemove.inspect.journal_channel import JournalChannel
+    from forcemove.inspect.listed_channel import ListedChannel
     from forcemove.inspect.onchain import ChannelOnChain
     from forcemove.inspect.signed_state import SignedStateReport
     from forcemove.store.journal import Journal

@@ -13,7 +13,8 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.cli.pages import result_lines, show_field, show_title
 from forcemove.history.history import ChannelHistory
 from forcemove.history.tokens import Tokens
-from forcemove.inspect.journal_channel import JournalChannel, ListedChannel
+from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.inspect.soundness import Finding
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import OVER, Phase

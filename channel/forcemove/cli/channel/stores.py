@@ -13,11 +13,11 @@ from forcemove.cli.games import usable_games
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.inspect.journal_channel import (
     JournalChannel,
-    ListedChannel,
     read_channels,
     read_journal_channel,
     read_listed_channel,
 )
+from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.node.errors import ChannelInUse
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import AlreadyMoved, JournalDamaged

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from forcemove.browser.playground.playground_pages import playground_server
+from forcemove.browser.playground.server import playground_server
 from forcemove.cli.play.browsing import open_page
 from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING
 
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Seconds
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.text.names import full_name, shown_name
-from forcemove.transport.connect import LobbyPort
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import MIN_SEATS, Offer
+
+if TYPE_CHECKING:
+    from forcemove.transport.connect import LobbyPort
 
 __all__ = ["LobbyDocument", "Waiting", "offer_json", "open_offers", "seats_text", "who_waits"]
 

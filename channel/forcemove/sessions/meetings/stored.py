@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.protocol.agreement import Agreement
 from forcemove.sessions.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.sessions.meetings.venues import GamePlace
-from forcemove.store.journal import Journal
-from forcemove.store.meetings import Meetings
 from forcemove.transport.offers import Offer
+
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
+    from forcemove.store.meetings import Meetings
 
 __all__ = ["StoredMeetings", "agreed_move_time", "forget_offer", "signed_names"]
 
