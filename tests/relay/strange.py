@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
-from aiohttp import WSMessage, WSMsgType, web
+from aiohttp import WSMsgType, web
 
 from forcemove.flow.history import NOTHING_READ, running_hash
 from forcemove.transport import wire
 from forcemove.transport.terms import TableKind
+from forcemove.transport.websocket.socket import Socket
 
 __all__ = ["GOOD", "Flood", "StrangeRelay", "frame", "until"]
 
@@ -125,17 +126,20 @@ class StrangeRelay:
         return wire.RequestRefused(self._table, id_, reason, "as the test wants it")
 
 
-class Flood:
+class Flood(Socket):
     """A socket on which there is always one more frame."""
 
-    close_code = None
-
     def __init__(self, frames: Iterable[bytes]) -> None:
-        self._frames = frames
+        self._frames = iter(frames)
 
-    async def __aiter__(self) -> AsyncIterator[WSMessage]:
-        for each in self._frames:
-            yield WSMessage(WSMsgType.BINARY, each, None)
+    async def receive(self) -> bytes | None:
+        """See `Socket`."""
+        return next(self._frames, None)
+
+    @property
+    def close_code(self) -> int | None:
+        """See `Socket`."""
+        return None
 
 
 async def until(condition: Callable[[], bool]) -> None:

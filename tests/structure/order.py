@@ -71,16 +71,16 @@ new folder needs a line."""
 
 @dataclass(frozen=True, slots=True)
 class Ban:
-    """Modules in `rooms` import none of `names`, but for those in the room `but`."""
+    """Modules in `rooms` import none of `names`, but for those in the rooms `but`."""
 
     rooms: tuple[str, ...]
     names: frozenset[str]
     reason: str
-    but: str = ""
+    but: tuple[str, ...] = ()
 
     def forbids(self, module: str, name: str) -> bool:
         """Whether the module may not import the name."""
-        applies = any(is_in(module, room) for room in self.rooms) and not is_in(module, self.but)
+        applies = any(is_in(module, room) for room in self.rooms) and not any(is_in(module, room) for room in self.but)
         return applies and any(is_in(name, each) for each in self.names)
 
 
@@ -95,15 +95,20 @@ HASHES = frozenset({"Crypto", "eth_hash", "eth_utils", "sha3"})
 """Both are computed by other libraries where there are none in C: in a browser."""
 ALL = ("forcemove",)
 OURS = ("forcemove", "forcemove_games")
+SERVERS = tuple(f"forcemove.{room}" for room in ("browser", "relay", "serving", "watchtower.service"))
+SOCKETS = ("forcemove.transport.websocket.socket", "forcemove.watchtower.posting")
+"""The rooms that serve, and the modules by which clients reach them: other modules are put in their places where there
+are no sockets of the system."""
 BANS = (
     Ban(ALL, frozenset({"forcemove_games"}), "a game arrives as a value or by entry point"),
     Ban(("forcemove.chain",), frozenset({"forcemove.flow"}), "flows and chains do not know each other"),
     Ban(PURE, IMPURE, "the core is pure"),
-    Ban(OURS, CURVES, "only forcemove.protocol.curve knows by which library", "forcemove.protocol.curve"),
-    Ban(OURS, HASHES, "only forcemove.protocol.hashing knows by which library", "forcemove.protocol.hashing"),
-    Ban(ALL, frozenset({"web3", "eth_account", "eth_tester"}), "only forcemove.chain knows web3", "forcemove.chain"),
-    Ban(ALL, DATABASES, "only forcemove.store knows databases", "forcemove.store"),
-    Ban(ALL, frozenset({"nats"}), "only forcemove.transport knows NATS", "forcemove.transport"),
+    Ban(OURS, CURVES, "only forcemove.protocol.curve knows by which library", ("forcemove.protocol.curve",)),
+    Ban(OURS, HASHES, "only forcemove.protocol.hashing knows by which library", ("forcemove.protocol.hashing",)),
+    Ban(ALL, frozenset({"web3", "eth_account", "eth_tester"}), "only forcemove.chain knows web3", ("forcemove.chain",)),
+    Ban(ALL, DATABASES, "only forcemove.store knows databases", ("forcemove.store",)),
+    Ban(ALL, frozenset({"aiohttp"}), "clients reach servers through a module of their own", (*SERVERS, *SOCKETS)),
+    Ban(ALL, frozenset({"nats"}), "only forcemove.transport knows NATS", ("forcemove.transport",)),
     Ban(("forcemove.inspect",), SCREENS, "inspection never prints"),
     Ban(("forcemove.sessions",), SCREENS, "a table speaks through its port"),
     Ban(("forcemove.text",), SCREENS, "texts are values"),

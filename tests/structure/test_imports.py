@@ -66,6 +66,12 @@ def test_an_import_against_the_order_is_told_with_its_reason(module: str, import
         ("forcemove_games.cards.curve", "coincurve", "only forcemove.protocol.curve knows by which library"),
         ("forcemove.chain.chain", "eth_utils", "only forcemove.protocol.hashing knows by which library"),
         ("forcemove.node.client", "sqlalchemy", "only forcemove.store knows databases"),
+        (
+            "forcemove.transport.websocket.connection",
+            "aiohttp",
+            "clients reach servers through a module of their own",
+        ),
+        ("forcemove.watchtower.client", "aiohttp", "clients reach servers through a module of their own"),
         ("forcemove.relay.server", "nats", "only forcemove.transport knows NATS"),
         ("forcemove.inspect.apps", "click", "inspection never prints"),
         ("forcemove.inspect.apps", "sys", "inspection never prints"),

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from random import Random
-from typing import cast
 
-import aiohttp
 import pytest
 
 from forcemove import UINT64_MAX, MalformedBytes, TableKind, TableTerms, UnknownVersion
@@ -74,7 +72,7 @@ async def test_a_lie_in_the_midst_of_a_long_frame_is_recognised(at: int) -> None
     entries[at], entries[at + 1] = entries[at + 1], entries[at]
     connection._tables[table.id] = bob.line
     frames = Flood([_frame(wire.Entries(table.id, 0, tuple(entries)))])
-    await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
+    await connection._listen(frames)
     assert bob.line.length() == 150
     reader = bob.log.reader()
     await read(reader, at)

@@ -6,9 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from itertools import repeat
-from typing import cast
 
-import aiohttp
 import pytest
 
 from forcemove import MalformedBytes, TableKind
@@ -136,7 +134,7 @@ async def test_threat_57_who_says_what_nobody_has_asked_for_is_cut_off(message: 
     frames = Flood(repeat(frame(*[message] * 100)))
     with pytest.raises(MalformedBytes):
         async with asyncio.timeout(20):
-            await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
+            await connection._listen(frames)
 
 
 async def test_threat_57_what_is_of_use_is_heard_however_much_it_is() -> None:
@@ -145,5 +143,5 @@ async def test_threat_57_what_is_of_use_is_heard_however_much_it_is() -> None:
     line.on_message(wire.Opened(TABLE.id, TableKind.CHANNEL, 0, 0, bytes(32)))
     useless = [wire.Proved(TABLE.id)] * 9
     frames = Flood(frame(wire.Entries(TABLE.id, number, (b"new",)), *useless) for number in range(5_000))
-    await connection._listen(cast("aiohttp.ClientWebSocketResponse", frames))
+    await connection._listen(frames)
     assert line.length() == 5_000

@@ -1,6 +1,6 @@
 """One connection to a relay, for any number of tables; it is opened again whenever it was lost.
 
-Knows sockets, and of what goes over them the frames alone.
+Knows of what goes over a socket the frames alone.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from ssl import SSLCertVerificationError, SSLContext, SSLError
+from typing import TYPE_CHECKING
 
-import aiohttp
-
-from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import Reason, RelayFaulty, RelayUnreachable, TransportClosed
-from forcemove.transport.limits import MAX_FRAME, MAX_URL
+from forcemove.transport.limits import MAX_URL
 from forcemove.transport.reconnecting import ANSWER_SECONDS, Reconnecting, keep_trying
 from forcemove.transport.terms import TableTerms
 from forcemove.transport.websocket.lobby import WebSocketLobby
+from forcemove.transport.websocket.socket import CUT_OFF, Socket, open_socket, reason_of
 from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
 from forcemove.transport.wire import (
     Entries,
@@ -38,6 +36,9 @@ from forcemove.transport.wire import (
     encode,
 )
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
 __all__ = ["RelayConnection"]
 
 _LOG = logging.getLogger(__name__)
@@ -45,7 +46,6 @@ _AT_ONCE = 64
 """Messages and entries that are taken in before other tasks get their turn, however many have come."""
 _MAX_USELESS = 10_000
 """Messages of no use in a row: after this many the connection is closed, for each costs time."""
-_CUT_OFF = (None, aiohttp.WSCloseCode.ABNORMAL_CLOSURE)
 _MAX_UNSENT = 64 * 2**20
 """Bytes that wait for a relay which reads nothing while it makes us send more: then the connection is closed."""
 
@@ -147,26 +147,25 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         """Run until cancelled, or until the relay turns out to be of another version while the block is entered. At the
         end pending calls get the failure."""
         try:
-            async with aiohttp.ClientSession() as session:
-                await keep_trying(lambda: self._talk_once(session), self._pauses)
+            await keep_trying(self._talk_once, self._pauses)
         except (UnknownVersion, RelayFaulty) as error:
             self._fail(error)
         finally:
             self._fail(TransportClosed(self.url))
             self._welcomed.set()
 
-    async def _talk_once(self, session: aiohttp.ClientSession) -> None:
+    async def _talk_once(self) -> None:
         """Use one connection. Whatever a relay sends costs this connection, and nothing else."""
         self._has_answered, self._is_of_use = False, False
         try:
-            await self._talk(session)
+            await self._talk()
         except UnknownVersion as error:
             self._on_lasting_error(error)
         except MalformedBytes as error:
             self._lengthen_pauses()
             self._note(f"what it says is none of a relay's messages: {error.reason}")
         except Exception as error:
-            self._note(_reason_of(error))
+            self._note(reason_of(error))
         finally:
             self._lose()
         if self._has_answered and not self._is_of_use:
@@ -177,18 +176,10 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         _LOG.info("lost the connection to %s: %s", self.url, reason)
         self._report_error(RelayUnreachable(self.url, reason[:200]))
 
-    async def _talk(self, session: aiohttp.ClientSession) -> None:
-        timeout = aiohttp.ClientWSTimeout(ws_close=1.0)
+    async def _talk(self) -> None:
         async with (
             asyncio.timeout(ANSWER_SECONDS) as self._limit,
-            session.ws_connect(
-                self.url,
-                heartbeat=self._heartbeat,
-                max_msg_size=MAX_FRAME,
-                compress=0,
-                timeout=timeout,
-                ssl=self._ssl or True,
-            ) as socket,
+            open_socket(self.url, self._heartbeat, self._ssl) as socket,
         ):
             self._has_answered = True
             writing = asyncio.create_task(self._write(socket))
@@ -198,13 +189,11 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                 writing.cancel()
                 await asyncio.wait([writing])
 
-    async def _listen(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    async def _listen(self, socket: Socket) -> None:
         """Take messages in. However fast a relay sends, other tasks of this event loop get their turns."""
         received, useless = 0, 0
-        async for frame in socket:
-            if frame.type is not aiohttp.WSMsgType.BINARY:
-                raise MalformedBytes("frame", "it is not binary")
-            for message in decode_from_relay(frame.data):
+        while (frame := await socket.receive()) is not None:
+            for message in decode_from_relay(frame):
                 for part in _parts(message):
                     useless = 0 if self._on_message(part) else useless + 1
                     if useless > _MAX_USELESS:
@@ -216,16 +205,16 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             if self._outbox.size > _MAX_UNSENT:
                 raise ConnectionError("it asks for much, and reads nothing")
         code = socket.close_code
-        self._note("the connection was cut off" if code in _CUT_OFF else f"it was closed with code {code}")
+        self._note("the connection was cut off" if code in CUT_OFF else f"it was closed with code {code}")
 
-    async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    async def _write(self, socket: Socket) -> None:
         """Send what waits. A connection that cannot be written to is closed, which ends `_listen`, too."""
         try:
             while True:
                 await self._has_mail.wait()
                 self._has_mail.clear()
                 while self._outbox:
-                    await socket.send_bytes(self._outbox.take())
+                    await socket.send(self._outbox.take())
         except Exception:
             await socket.close()
 
@@ -275,26 +264,6 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         self._outbox = SendBuffer()
         for transport in self._tables.values():
             transport.lose()
-
-
-def _reason_of(error: Exception) -> str:
-    """Why there is no connection, in words."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError(certificate_error=SSLCertVerificationError() as fault):
-            return connection_words(fault)
-        case aiohttp.ClientConnectorError(os_error=SSLError() as fault):
-            return f"{connection_words(fault)}; without TLS its address begins with ws://"
-        case aiohttp.ServerDisconnectedError():
-            return "it ended the connection before it answered; with TLS its address begins with wss://"
-        case aiohttp.ClientConnectorError(os_error=fault):
-            return connection_words(fault)
-        case aiohttp.InvalidURL():
-            return "that is not an address"
-        case aiohttp.WSServerHandshakeError(status=status):
-            return f"it answers with HTTP status {status}, which no relay does"
-        case TimeoutError() if not str(error):
-            return "it has not welcomed us in time"
-    return f"{type(error).__name__}: {error}"
 
 
 def _parts(message: FromRelay) -> Iterator[FromRelay]:

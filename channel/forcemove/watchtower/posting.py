@@ -1,0 +1,59 @@
+"""Posts bytes over HTTP, through aiohttp: the one module that knows by what a client reaches a tower. Knows no tower.
+
+Where there are no sockets of the system, another module of these names can be put in its place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import aiohttp
+
+from forcemove.connecting import connection_words
+
+__all__ = ["Answer", "post", "reason_of"]
+
+_MAX = 4_096
+"""Bytes of an answer that are read. A receipt has less than 400."""
+_LONGEST = 300
+"""Characters of an error's text that are kept."""
+
+
+class Answer(NamedTuple):
+    """What came back: the status, the first bytes of the body, and the Retry-After header, empty where there is none.
+    No redirection is followed."""
+
+    status: int
+    body: bytes
+    retry_after: str
+
+
+async def post(url: str, body: bytes, seconds: float) -> Answer:
+    """Post, once. `seconds`: that the answer may take in all, also where its bytes come slowly. What it raises
+    `reason_of` says in words."""
+    headers = {"Content-Type": "application/octet-stream", "Accept-Encoding": "identity"}
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    async with (
+        aiohttp.ClientSession(timeout=timeout, auto_decompress=False) as session,
+        session.post(url, data=body, headers=headers, allow_redirects=False) as answer,
+    ):
+        return Answer(answer.status, await _read(answer.content), answer.headers.get("Retry-After", ""))
+
+
+def reason_of(error: Exception) -> str:
+    """Why there is no answer, in words."""
+    match error:
+        case TimeoutError():
+            return "it has not answered in time"
+        case aiohttp.ClientConnectorCertificateError():
+            return connection_words(cast("OSError", error.certificate_error))
+        case aiohttp.ClientConnectorError():
+            return connection_words(error.os_error)
+    return f"{type(error).__name__}: {error}"[:_LONGEST]
+
+
+async def _read(content: aiohttp.StreamReader) -> bytes:
+    data = b""
+    while len(data) <= _MAX and (part := await content.read(_MAX)):
+        data += part
+    return data
