@@ -31,9 +31,7 @@ from forcemove.sender.transactions import (
     TxOutcome,
     TxRequest,
     Version,
-    decode_request,
     decode_tx,
-    encode_request,
     encode_tx,
 )
 from forcemove.workers.tx_requests import tx_request_for
@@ -392,7 +390,6 @@ def test_a_batch_survives_in_a_journal(story: Story) -> None:
     proof = story.proof(story.players[0].states[-2:])
     answers = [request(SubmitCheckpoint(proof), story, deadline=each) for each in (1, 2)]
     (batch,) = batches_of(answers)
-    assert decode_request(encode_request(batch)) == batch
     assert isinstance(batch.request_id, BatchTx)
     pending = PendingTx(batch, 3, 10**6, 0, (Version(bytes(32), b"", 1, 1, False, 0),))
     assert decode_tx(encode_tx(pending)) == pending

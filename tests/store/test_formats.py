@@ -29,7 +29,6 @@ JOURNAL = (
     "043780bdb5a5d8ce",
     "e3b0c44298fc1c14",
     "e3b0c44298fc1c14",
-    "e3b0c44298fc1c14",
 )
 RELAY = ("300b45eadf3ad00f", "93fa85c9717307bf", "159906b7abba4180")
 """Of each step the first eight bytes of its hash, in hex."""

@@ -17,6 +17,7 @@ from forcemove.errors import AppError, ForcemoveError, JournalUnavailable, Malfo
 from forcemove.protocol import types
 from forcemove.protocol.codec.msgpack_codec import CHANNELS, Codec
 from forcemove.protocol.encoding import Domain, digest, hash_state
+from forcemove.protocol.errors import ChannelOfOlderContracts
 from forcemove.protocol.rule_errors import (
     AppDataTooLong,
     OutcomeChanged,
@@ -29,6 +30,7 @@ from forcemove.protocol.signing import recover
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Account, AppointmentRecord
 from forcemove.watchtower import errors
+from forcemove.watchtower.acceptance import STORED_APPOINTMENTS, AcceptedAppointment, StoredAppointment
 from forcemove.watchtower.appointment import (
     MAX_APPOINTMENT,
     Appointment,
@@ -304,6 +306,15 @@ def test_a_signature_for_a_tower_is_no_signature_of_a_state(story: Story) -> Non
         to_sign = digest(story.agreement.domain, hash_state(story.agreement.channel_id, each.state).state)
         assert recover(to_sign, signed.signature) != ALICE.address
     assert recover(appointment_digest(TOWER.address, signed.content), signed.signature) == ALICE.address
+
+
+def test_an_appointment_for_older_contracts_says_which_release_knows_them(story: Story) -> None:
+    """What a tower keeps of them is left as it is; a client that offers one is told that the other side is newer."""
+    signed = decode(offered(newest(story)))
+    older = SignedAppointment(of_version(signed.content, 1), signed.signature)
+    stored = STORED_APPOINTMENTS.encode(StoredAppointment(older, 7))
+    with raising(ChannelOfOlderContracts("appointment", 1, 2, "0.3.0")):
+        AcceptedAppointment.decode(ALICE.address, stored)
 
 
 # ------------------------------------------------------------------------------------------------- apps that it lacks

@@ -268,7 +268,6 @@ class _StoredRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_
     deadline: int | None = None
     allowance: Allowance | None = None
     gas: int | UnsetType = UNSET
-    parts: tuple[_StoredRequest, ...] | UnsetType = UNSET
 
 
 class _StoredTx(Struct, frozen=True):
@@ -281,12 +280,19 @@ class _StoredTx(Struct, frozen=True):
     versions: tuple[Version, ...]
 
 
+class _StoredBatch(_StoredTx, frozen=True):
+    """The same of a batch. Programs that know none refuse its version, and open the journal all the same."""
+
+    parts: tuple[_StoredRequest, ...]
+
+
 _REQUESTS: Codec[_StoredRequest] = Codec("wanted transaction", _StoredRequest)
 _TXS: Codec[_StoredTx] = Codec("transaction", _StoredTx)
+_BATCHES: Codec[_StoredBatch] = Codec("transaction", _StoredBatch, 2)
 
 
 def encode_request(request: TxRequest) -> bytes:
-    """The bytes of a request."""
+    """The bytes of a request without parts."""
     return _REQUESTS.encode(_stored(request))
 
 
@@ -298,15 +304,21 @@ def decode_request(data: bytes) -> TxRequest:
 
 def encode_tx(pending: PendingTx) -> bytes:
     """The bytes of a transaction on its way."""
-    stored = _stored(pending.request)
-    return _TXS.encode(_StoredTx(stored, pending.nonce, pending.gas, pending.begun_at, pending.versions))
+    facts = _stored(pending.request), pending.nonce, pending.gas, pending.begun_at, pending.versions
+    if parts := tuple(map(_stored, pending.request.parts)):
+        return _BATCHES.encode(_StoredBatch(*facts, parts))
+    return _TXS.encode(_StoredTx(*facts))
 
 
 def decode_tx(data: bytes) -> PendingTx:
     """The transaction on its way of these bytes. Raises `MalformedBytes`, `UnknownVersion`."""
-    stored = _TXS.decode(data)
+    try:
+        stored, parts = _TXS.decode(data), tuple[_StoredRequest, ...]()
+    except UnknownVersion:
+        batch = _BATCHES.decode(data)
+        stored, parts = batch, batch.parts
     rest = (stored.nonce, stored.gas, stored.begun_at, stored.versions)
-    return _sound("transaction", lambda: PendingTx(_request_of(stored.wanted), *rest))
+    return _sound("transaction", lambda: PendingTx(_request_of(stored.wanted, parts), *rest))
 
 
 def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
@@ -320,15 +332,15 @@ def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
 def _stored(request: TxRequest) -> _StoredRequest:
     id_, call = _encode_id(request.request_id), (request.to, request.data, request.value)
     gas = UNSET if request.gas is None else request.gas
-    parts = tuple(map(_stored, request.parts)) or UNSET
-    return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas, parts)
+    return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas)
 
 
-def _request_of(stored: _StoredRequest) -> TxRequest:
+def _request_of(stored: _StoredRequest, parts: Sequence[_StoredRequest] = ()) -> TxRequest:
     gas = None if isinstance(stored.gas, UnsetType) else stored.gas
-    parts = () if isinstance(stored.parts, UnsetType) else tuple(map(_request_of, stored.parts))
     id_, call = _decode_id(stored.request_id), (stored.to, stored.data, stored.value)
-    return TxRequest(id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas, parts)
+    return TxRequest(
+        id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas, tuple(map(_request_of, parts))
+    )
 
 
 def _encode_id(request_id: RequestId) -> bytes:

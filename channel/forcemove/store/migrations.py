@@ -109,11 +109,9 @@ _PLAYERS: MigrationStep = ()  # older programs do not know the names of a channe
 
 _PUT_AWAY: MigrationStep = ()  # older programs know no channels that are put away
 
-_BATCHES: MigrationStep = ()  # older programs do not know transactions of several requests
-
 STEPS: tuple[MigrationStep, ...] = (
     *(_FIRST, _WATCHTOWERS, _CURSORS_AND_CLOCKS, _MEETINGS, _HISTORY, _SUMMARIES, _SEATS, _CONCLUDED, _NAMES, _PLAYERS),
-    *(_PUT_AWAY, _BATCHES),
+    _PUT_AWAY,
 )
 
 _UNUSED = {"cursors"}

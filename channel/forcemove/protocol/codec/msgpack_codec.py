@@ -26,7 +26,7 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.types import UINT256_MAX
 
-__all__ = ["CHANNELS", "SUBMISSIONS", "VERSION", "Codec"]
+__all__ = ["CHANNELS", "SUBMISSIONS", "VERSION", "Codec", "StatesCodec"]
 
 VERSION = 1
 """The version of the format that this program writes and reads."""
@@ -110,22 +110,26 @@ _ENCODER = Encoder(enc_hook=_to_dict)
 _DECODER: Decoder[Any] = Decoder(ext_hook=_read_extension)
 
 
-class _ChannelCodec(Codec[Channel]):
-    """Leaves out what the endpoints do not agree on: the next process asks the endpoints again."""
+class StatesCodec(Codec[ValueT]):
+    """Encodes and decodes values with a channel's states, whose signatures and hashes are those of one version of the
+    contracts."""
 
-    def encode(self, value: Channel) -> bytes:
-        """As `Codec.encode`."""
-        return super().encode(value if value.views is UNSET else replace(value, views=UNSET))
-
-    def decode(self, data: bytes) -> Channel:
-        """As `Codec.decode`. Raises `ChannelOfOlderContracts` on a channel whose states are signed and hashed as the
-        contracts of version 1 want it."""
+    def decode(self, data: bytes) -> ValueT:
+        """As `Codec.decode`. Raises `ChannelOfOlderContracts` where the contracts are those of version 1."""
         try:
             return super().decode(data)
         except UnknownVersion as error:
             if error.version == 1:
                 raise ChannelOfOlderContracts(error.what, error.version, error.known, _LAST_RELEASE) from None
             raise
+
+
+class _ChannelCodec(StatesCodec[Channel]):
+    """Leaves out what the endpoints do not agree on: the next process asks the endpoints again."""
+
+    def encode(self, value: Channel) -> bytes:
+        """As `Codec.encode`."""
+        return super().encode(value if value.views is UNSET else replace(value, views=UNSET))
 
 
 _LAST_RELEASE = "0.3.0"
