@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import astuple
 
 from forcemove import ETHER, Allocation, ForcemoveError, MalformedBytes, RuleError, keccak256
-from forcemove.chain import addresses, chain, codec, create2, local, reverts
+from forcemove.chain import chain, codec, create2, local, reverts
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.contracts import artifact
 from forcemove.protocol import adjudication, encoding, signing, types, words
@@ -352,7 +352,7 @@ def test_states_on_the_bytecode(adjudicator: Adjudicator, vector: dict[str, Any]
 
 def test_the_domain_on_the_bytecode(adjudicator: Adjudicator) -> None:
     said = json.loads(EIP712.read_text("utf-8"))["domain"]
-    place = (adjudicator.domain.chain_id, addresses.show_address(adjudicator.address).lower())
+    place = (adjudicator.domain.chain_id, adjudicator.address)
     assert view(adjudicator, "eip712Domain") == (b"\x0f", said["name"], said["version"], *place, bytes(32), ())
 
 

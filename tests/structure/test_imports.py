@@ -61,6 +61,7 @@ def test_an_import_against_the_order_is_told_with_its_reason(module: str, import
         ("forcemove.protocol.codec.wire", "secrets", "the core is pure"),
         ("forcemove.node.client", "time", "the core is pure"),
         ("forcemove.node.node", "web3", "only forcemove.chain knows web3"),
+        ("forcemove.chain.codec", "eth_abi", "forcemove.chain.abi has all that is needed of it"),
         ("forcemove.sender.signing", "eth_account", "only forcemove.chain knows web3"),
         ("forcemove.protocol.signing", "coincurve", "only forcemove.protocol.curve knows by which library"),
         ("forcemove_games.cards.curve", "coincurve", "only forcemove.protocol.curve knows by which library"),

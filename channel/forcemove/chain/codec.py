@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, assert_never, get_args
 
+from forcemove.chain.abi import abi_type, decode, encode
 from forcemove.chain.chain import RawLog
-from forcemove.chain.reverts import abi_type
 from forcemove.contracts import artifact
 from forcemove.errors import MalformedBytes, RuleError
 from forcemove.protocol.codec.packed_reader import decode_proof_log, decode_response_log
@@ -43,13 +43,11 @@ class Function:
 
     def encode(self, *values: Any) -> bytes:
         """The calldata of a call with these values."""
-        from eth_abi.abi import encode
-
         return self.selector + encode(self.inputs, values)
 
     def decode(self, data: bytes) -> tuple[Any, ...]:
         """What the function has returned. Raises `MalformedBytes`."""
-        return _decode(self.outputs, data, self.name)
+        return decode(self.outputs, data, self.name)
 
 
 @cache
@@ -58,15 +56,6 @@ def function(name: str, contract: str = "Adjudicator") -> Function:
     (entry,) = (each for each in artifact(contract).abi if each["type"] == "function" and each["name"] == name)
     inputs, outputs = tuple(map(abi_type, entry["inputs"])), tuple(map(abi_type, entry["outputs"]))
     return Function(name, keccak256(f"{name}({','.join(inputs)})".encode())[:4], inputs, outputs)
-
-
-def _decode(types: Sequence[str], data: bytes, what: str) -> tuple[Any, ...]:
-    from eth_abi.abi import decode
-
-    try:
-        return tuple(decode(types, data))
-    except Exception as error:  # the decoder raises OverflowError, too, on a length such as 2**256 - 1
-        raise MalformedBytes(what, f"{error!s:.200}") from None
 
 
 # --------------------------------------------------------------------------------------------------------------- logs
@@ -78,7 +67,7 @@ def decode_log(log: RawLog) -> Log:
     if event is None or len(log.topics) != 2:
         raise MalformedBytes("log", "it is not an event of the adjudicator")
     try:
-        return event.build(log.topics[1], *_decode(event.types, log.data, event.name))
+        return event.build(log.topics[1], *decode(event.types, log.data, event.name))
     except RuleError as error:  # of packed arguments
         raise MalformedBytes("log", str(error)) from None
 
@@ -124,18 +113,12 @@ def _builder(kind: type[Log]) -> Callable[..., Log]:
     if issubclass(kind, PartlyPaid):
         return lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining))
     if issubclass(kind, Credited):
-        return lambda account, asset, amount: Credited(_indexed_address(account), _address(asset), amount)
+        return lambda account, asset, amount: Credited(_indexed_address(account), asset, amount)
     if issubclass(kind, Claimed):
-        return lambda account, asset, to, amount: Claimed(
-            _indexed_address(account), _address(asset), _address(to), amount
-        )
+        return lambda account, asset, to, amount: Claimed(_indexed_address(account), asset, to, amount)
     if issubclass(kind, Concluded | Closed):
         return kind
     assert_never(kind)
-
-
-def _address(text: str) -> bytes:
-    return bytes.fromhex(text[2:])
 
 
 def _indexed_address(topic: bytes) -> bytes:
@@ -144,14 +127,14 @@ def _indexed_address(topic: bytes) -> bytes:
     return topic[12:]
 
 
-def _outcome(values: Iterable[tuple[str, bytes, int]]) -> Outcome:
-    return tuple(Allocation(_address(asset), destination, amount) for asset, destination, amount in values)
+def _outcome(values: Iterable[tuple[bytes, bytes, int]]) -> Outcome:
+    return tuple(Allocation(*each) for each in values)
 
 
 def _deposited(id_: bytes, *values: Any) -> Deposited:
     """Of `EtherDeposited`, whose one value is what is held, or of `TokenDeposited`, which names the asset before it."""
     *assets, held = values
-    return Deposited(id_, _address(*assets) if assets else ETHER, held)
+    return Deposited(id_, assets[0] if assets else ETHER, held)
 
 
 def _proved(arguments: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:

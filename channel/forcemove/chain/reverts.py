@@ -13,25 +13,18 @@ from functools import cache, lru_cache
 from typing import Any
 
 from forcemove.artifact import Artifact
+from forcemove.chain.abi import abi_type, decode
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.chain.quirks import Meaning, means
 from forcemove.contracts import artifact
-from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS
 
-__all__ = ["NO_ERRORS", "ErrorTable", "abi_type", "adjudicator_errors", "app_errors", "revert_data"]
+__all__ = ["NO_ERRORS", "ErrorTable", "adjudicator_errors", "app_errors", "revert_data"]
 
 _PANIC = keccak256(b"Panic(uint256)")[:4]
 _ERROR = keccak256(b"Error(string)")[:4]
-
-
-def abi_type(parameter: Mapping[str, Any]) -> str:
-    """A parameter's canonical type, tuples written out: what selectors hash and codecs read."""
-    kind: str = parameter["type"]
-    if not kind.startswith("tuple"):
-        return kind
-    return f"({','.join(map(abi_type, parameter['components']))})" + kind.removeprefix("tuple")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,14 +81,11 @@ NO_ERRORS = ErrorTable({})
 """Explains only what Solidity itself reverts with."""
 
 
-def _decode(types: tuple[str, ...], data: bytes) -> list[Any] | None:
-    from eth_abi.abi import decode
-
+def _decode(types: tuple[str, ...], data: bytes) -> tuple[Any, ...] | None:
     try:
-        values = decode(types, data)
-    except Exception:  # a contract, or a node in its name, may revert with anything; the decoder raises many things
+        return decode(types, data)
+    except MalformedBytes:  # a contract, or a node in its name, may revert with anything
         return None
-    return [bytes.fromhex(value[2:]) if kind == "address" else value for kind, value in zip(types, values, strict=True)]
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyrevm
 
 from forcemove.artifact import Artifact
-from forcemove.chain.reverts import abi_type
+from forcemove.chain.abi import abi_type
 from forcemove.protocol.hashing import keccak256
 
 __all__ = ["Evm", "RevertName", "decode_error", "errors_of", "function_selector", "selector", "signature_of"]
