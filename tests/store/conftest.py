@@ -8,14 +8,19 @@ from pathlib import Path
 import pytest
 
 from forcemove.store.journal import Journal
-from tests.store.places import BOB, Place, file_in
+from tests.store.places import BOB, ImagePlace, Place, file_in
 from tests.store.server import Server
 
 
-@pytest.fixture(params=["file", "memory", "postgresql"])
+@pytest.fixture(params=["file", "memory", "image", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """Where a journal can be, whatever it is on."""
-    return Place(":memory:") if request.param == "memory" else _shared(request, tmp_path)
+    match request.param:
+        case "memory":
+            return Place(":memory:")
+        case "image":
+            return ImagePlace()
+    return _shared(request, tmp_path)
 
 
 @pytest.fixture(params=["file", "postgresql"])

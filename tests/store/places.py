@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -43,6 +44,29 @@ class Place:
             return self.server.run(statement, self.where)
         with closing(sqlite3.connect(self.where, isolation_level=None)) as connection:
             return connection.execute(statement).fetchall()
+
+
+class ImagePlace(Place):
+    """An image. `image`: what was kept last; `count`: how often; `is_full`: whether no more is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("image")
+        self.image, self.count, self.is_full = b"", 0, False
+
+    def open(self, owner: bytes = ALICE, **options: Any) -> Journal:
+        return opening.open_image(lambda: self.image, self.write, owner=owner, clock=lambda: self.now, **options)
+
+    def write(self, image: bytes) -> None:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.image, self.count = image, self.count + 1
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            connection.deserialize(self.image)
+            found = connection.execute(statement).fetchall()
+            self.image = connection.serialize()
+        return found
 
 
 def file_in(folder: Path) -> Place:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from forcemove.errors import JournalError
 from forcemove.store import faults
 from forcemove.store.clean_end import mark_clean
-from forcemove.store.errors import JournalDamaged, JournalFileLost
+from forcemove.store.errors import JournalDamaged, JournalFileLost, JournalUnwritable
 from forcemove.store.same_file import SameFile
 
 __all__ = ["UnixClock", "Database", "driver_of"]
@@ -27,9 +27,22 @@ COPY_AFTER = 30.0
 class Database:
     """One connection to a database, for one thread at a time."""
 
-    def __init__(self, engine: Engine, where: str, clock: UnixClock, file: str | None = None) -> None:
-        """`where`: for errors; `clock`: for leases on SQLite; `file`: the path where SQLite has it on disk, else
-        None."""
+    def __init__(
+        self,
+        engine: Engine,
+        where: str,
+        clock: UnixClock,
+        file: str | None = None,
+        write: Callable[[bytes], object] | None = None,
+    ) -> None:
+        """The database that an engine connects to.
+
+        - `engine`: connects.
+        - `where`: for errors.
+        - `clock`: for leases on SQLite.
+        - `file`: the path where SQLite has it on disk, else None.
+        - `write`: keeps the bytes of one in memory, see `opening.open_image`.
+        """
         self.where = where
         self._engine, self._clock, self._lock = engine, clock, RLock()
         self.file = file
@@ -37,6 +50,7 @@ class Database:
         self._held: Connection | None = None
         self._is_writing = self._is_doubtful = False
         self._copying: Timer | None = None
+        self._write, self._changes = write, 0
         if engine.dialect.name == "sqlite":
             event.listen(engine, "begin", self._begin_on_sqlite)
             event.listen(engine, "connect", lambda *_: self._same_file.on_connected())
@@ -63,6 +77,8 @@ class Database:
                 connection = self._held = self._held or self._engine.connect()
                 with connection.begin():
                     yield connection
+                    if is_writing and self._write is not None:
+                        self._keep_image(driver_of(connection), self._write)
                 if is_writing:
                     self._begin_to_copy()
                     self._same_file.require()
@@ -79,6 +95,15 @@ class Database:
                 raise ours from error
             if self.file is None:
                 self._give_back()
+
+    def _keep_image(self, driver: sqlite3.Connection, write: Callable[[bytes], object]) -> None:
+        """Have the image kept before the transaction ends, which an error undoes. Raises `JournalUnwritable`."""
+        if driver.total_changes != self._changes:
+            try:
+                write(driver.serialize())
+            except OSError as error:
+                raise JournalUnwritable(self.where, error.strerror or str(error)) from error
+            self._changes = driver.total_changes
 
     def _give_back(self) -> None:
         """Return the connection to the pool, which undoes an unfinished transaction and finds out whether the

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
-from forcemove.store import postgresql, sqlite
+from forcemove.store import image, postgresql, sqlite
 from forcemove.store.database import Database, UnixClock
 from forcemove.store.journal import Journal
 from forcemove.store.migrations import STEPS, MigrationStep
 from forcemove.store.records import OWNER_LENGTH
 
-__all__ = ["MEMORY", "open_journal"]
+__all__ = ["MEMORY", "open_image", "open_journal"]
 
 MEMORY = ":memory:"
 _POSTGRESQL = ("postgresql://", "postgres://")
@@ -34,6 +34,30 @@ def open_journal(
     """
     require_bytes("owner", owner, OWNER_LENGTH)
     return Journal(_open_database(where, clock, steps), owner)
+
+
+def open_image(
+    read: Callable[[], bytes],
+    write: Callable[[bytes], object],
+    *,
+    owner: bytes,
+    clock: UnixClock = time.time,
+    steps: Sequence[MigrationStep] = STEPS,
+) -> Journal:
+    """A journal in memory whose bytes somebody else keeps, who lets nobody else have them meanwhile: the leases that an
+    earlier owner has taken are void.
+
+    - `read`: returns the bytes that were kept last, empty for none.
+    - `write`: keeps bytes, and returns when they are kept. It is called in each transaction that has changed anything:
+      an `OSError` of it undoes the transaction, and is raised as `JournalUnwritable`.
+    - `owner`: see `open_journal`.
+    - `clock`: Unix seconds for leases.
+    - `steps`: see `open_journal`.
+
+    Raises as `open_journal`.
+    """
+    require_bytes("owner", owner, OWNER_LENGTH)
+    return Journal(image.open_database(read, write, clock, steps), owner)
 
 
 def _open_database(where: str, clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:

@@ -30,7 +30,18 @@ from forcemove.store.errors import (
 )
 from forcemove.store.migrations import MigrationStep, bring_up_to_date, format_of
 
-__all__ = ["connect_file", "connect_memory", "open_file", "open_memory"]
+__all__ = [
+    "APPLICATION_ID",
+    "connect_bare",
+    "connect_file",
+    "connect_memory",
+    "explained",
+    "memory_engine",
+    "open_file",
+    "open_memory",
+    "require_header",
+    "require_sound",
+]
 
 APPLICATION_ID = 0x464D_4A4C
 """In the header of every journal: "FMJL"."""
@@ -58,21 +69,22 @@ _SETTINGS = (
 
 def open_memory(clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
     """A journal in memory, which ends with the process."""
-    database = Database(_memory_engine(_connect(":memory:")), ":memory:", clock)
+    database = Database(memory_engine(connect_bare(":memory:")), ":memory:", clock)
     if steps:
         with database.writing() as connection:
             bring_up_to_date(connection, database.where, steps)
     return database
 
 
-def _memory_engine(connection: sqlite3.Connection) -> Engine:
+def memory_engine(connection: sqlite3.Connection) -> Engine:
+    """What has this one connection."""
     return create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool, hide_parameters=True)
 
 
 def connect_memory(steps: Sequence[MigrationStep]) -> sqlite3.Connection:
     """A bare connection to a database in memory, which ends with it."""
-    connection = _connect(":memory:")
-    with Database(_memory_engine(connection), ":memory:", time.time).writing() as made:
+    connection = connect_bare(":memory:")
+    with Database(memory_engine(connection), ":memory:", time.time).writing() as made:
         bring_up_to_date(made, ":memory:", steps)
     return connection
 
@@ -83,16 +95,16 @@ def open_file(
     """The journal in a file, made if there is none; only its owner can read it. `application_id`: another one for a
     store that is not a journal. Raises `opening.open_journal`'s."""
     path = os.path.abspath(path)
-    with _explained(path):
+    with explained(path):
         if not os.path.lexists(path):
             _create(path, application_id)
         _require_ours(path, len(steps), application_id)
-        _require_sound(path, steps)
+        _require_sound_file(path, steps)
         _make_private(path)
     uri = _uri(path, "rw")
     engine = create_engine(
         "sqlite://",
-        creator=lambda: _connect(uri),
+        creator=lambda: connect_bare(uri),
         hide_parameters=True,  # what is stored is secret, also in a log
         poolclass=QueuePool,
         pool_size=1,
@@ -110,11 +122,11 @@ def open_file(
 def connect_file(path: str) -> sqlite3.Connection:
     """One more connection to a file that `open_file` has checked; the caller commits its statements. Raises
     `opening.open_journal`'s."""
-    with _explained(path):
-        return _connect(_uri(os.path.abspath(path), "rw"))
+    with explained(path):
+        return connect_bare(_uri(os.path.abspath(path), "rw"))
 
 
-def _connect(where: str) -> sqlite3.Connection:
+def connect_bare(where: str) -> sqlite3.Connection:
     """A connection without the driver's own transactions: `Database` begins them."""
     connection = sqlite3.connect(
         where, uri=where != ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -139,7 +151,7 @@ def _bring_up_to_date(database: Database, steps: Sequence[MigrationStep]) -> Non
         if is_old:
             connection.exec_driver_sql(f"PRAGMA user_version = {len(steps)}")
     if is_old:
-        with _explained(database.where), closing(_connect(_uri(database.where, "rw"))) as other:
+        with explained(database.where), closing(connect_bare(_uri(database.where, "rw"))) as other:
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -151,31 +163,42 @@ def _require_ours(path: str, known: int, application_id: int) -> None:
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise JournalUnusable(path, "it is not a file")
     with open(path, "rb") as file:
-        header = file.read(_HEADER)
+        require_header(path, file.read(_HEADER), known, application_id)
+
+
+def require_header(where: str, header: bytes, known: int, application_id: int) -> None:
+    """Check the first 100 bytes. `known`: how many steps this program has. Raises as `opening.open_journal`."""
     if not header:
-        raise NotAJournal(path, "the file is empty")
+        raise NotAJournal(where, "the file is empty")
     if not header.startswith(_MAGIC):
-        raise NotAJournal(path, "it is not an SQLite file")
+        raise NotAJournal(where, "it is not an SQLite file")
     if len(header) < _HEADER:
-        raise JournalDamaged(path, "the file ends within its first bytes")
+        raise JournalDamaged(where, "the file ends within its first bytes")
     if int.from_bytes(header[_APPLICATION_ID]) != application_id:
-        raise NotAJournal(path, "it is another program's SQLite file")
-    _require_known(path, int.from_bytes(header[_FORMAT]), known)
+        raise NotAJournal(where, "it is another program's SQLite file")
+    _require_known(where, int.from_bytes(header[_FORMAT]), known)
 
 
-def _require_sound(path: str, steps: Sequence[MigrationStep]) -> None:
-    """Check every page of a file that was not closed in order, or was changed since, by a connection that cannot write;
-    the checksums of bodies are checked when these are read."""
+def _require_sound_file(path: str, steps: Sequence[MigrationStep]) -> None:
+    """Check a file by a connection that cannot write."""
     was_closed = is_clean(path)
     with closing(sqlite3.connect(_uri(path, "ro"), uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         connection.text_factory = _text
-        connection.execute("BEGIN")  # reads one snapshot: another process may be making the tables
-        problem = "ok" if was_closed else connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if problem != "ok":
-            raise JournalDamaged(path, str(problem).replace("\n", " "))
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        _require_known(path, version, len(steps))
-        _require_tables(path, connection, version, steps)
+        require_sound(path, connection, steps, was_closed=was_closed)
+
+
+def require_sound(
+    where: str, connection: sqlite3.Connection, steps: Sequence[MigrationStep], *, was_closed: bool
+) -> None:
+    """Check every page of what was not closed in order, or was changed since; the checksums of bodies are checked when
+    these are read. Raises as `opening.open_journal`."""
+    connection.execute("BEGIN")  # reads one snapshot: another process may be making the tables
+    problem = "ok" if was_closed else connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if problem != "ok":
+        raise JournalDamaged(where, str(problem).replace("\n", " "))
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    _require_known(where, version, len(steps))
+    _require_tables(where, connection, version, steps)
 
 
 def _require_known(path: str, version: int, known: int) -> None:
@@ -201,7 +224,7 @@ def _definitions(steps: tuple[MigrationStep, ...]) -> list[tuple[object, ...]]:
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def explained(path: str) -> Iterator[None]:
     """Exceptions of the system and of SQLite while a file is opened, as our errors."""
     try:
         yield
