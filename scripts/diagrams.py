@@ -39,15 +39,16 @@ __all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]
 
 _OURS = "forcemove"
 PAGES_IN = ROOT
-README, CHANNEL, GAMES = "README.md", "channel/README.md", "games/README.md"
+README, CHANNEL, GAMES, CONTRACTS = "README.md", "channel/README.md", "games/README.md", "contracts/README.md"
 COMMANDS = "docs/commands.md"
 REFERENCE = {f"api-{name}": f"docs/api/{name}.md" for name in PUBLIC}
 """The parts of the API reference, and the pages that show them."""
-PAGES = (README, CHANNEL, GAMES, COMMANDS, *REFERENCE.values())
+PAGES = (README, CHANNEL, GAMES, CONTRACTS, COMMANDS, *REFERENCE.values())
 PAGE_OF = {
     "demo": CHANNEL,
     "documents": COMMANDS,
     "gas": README,
+    "further-gas": CONTRACTS,
     "life": CHANNEL,
     "rooms-picture": CHANNEL,
     "rooms": CHANNEL,
@@ -169,6 +170,8 @@ AMSTERDAM_PEERS = {"conclude_and_pay": 188_570, "challenge_two_states": 200_497,
 """Nitro v1 under Amsterdam, as the design of the contracts' version 2 has measured it; nor is this measured again."""
 
 
+FURTHER = "batch_", "token_"
+"""How the rows begin that the first page has no room for."""
 DISCARD_DISPUTES = (
     ("lay, after lay", "challenge_discard", "respond_discard"),
     ("share and draw, after draw", "", "respond_share"),
@@ -195,10 +198,21 @@ def gas_table() -> str:
             later_peers.get(name, ""),
         )
         for name, row in _measured(SNAPSHOT).items()
-        if not name.startswith("discard_")
+        if not name.startswith(("discard_", *FURTHER))
     ]
     columns = ("operation", "gas", "target", "best published peer", "gas under Amsterdam", "Nitro v1 under Amsterdam")
     return _table(columns, lines, numbers_from=1)
+
+
+def further_gas_table() -> str:
+    """The gas of batches and tokens, of which nobody has given us a peer's."""
+    later = _measured(AMSTERDAM)
+    lines = [
+        (name, *(f"{gas:,}" for gas in (row["value"], row["atMost"], later[f"{name}_amsterdam_gas"]["value"])))
+        for name, row in _measured(SNAPSHOT).items()
+        if name.startswith(FURTHER)
+    ]
+    return _table(("operation", "gas", "target", "gas under Amsterdam"), lines, numbers_from=1)
 
 
 def discard_gas_table() -> str:
@@ -245,6 +259,7 @@ def parts() -> dict[str, str]:
         "rooms": rooms_table(),
         **games_diagrams(),
         "gas": gas_table(),
+        "further-gas": further_gas_table(),
         "discard-gas": discard_gas_table(),
         "smallest-app": smallest_app(),
         **{f"api-{name}": reference(name) for name in PUBLIC},

@@ -8,30 +8,14 @@ close with 14. `gasUsed` of the receipt. The rows of games have a scenario of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
-from forcemove import Allocation, EmbeddedChain, Key, Outcome, address_destination, load_artifact, local_keys
-from forcemove.chain.adjudicator import Adjudicator, Operation
-from forcemove.chain.chain import Call, Chain
-from forcemove.chain.local import AnvilChain
-from forcemove.protocol.encoding import channel_id, digest, hash_state, word
-from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
-from scripts.measuring import discard_hands
+from forcemove import EmbeddedChain
+from forcemove.chain.chain import Chain
+from scripts.measuring import discard_hands, gas_batches, gas_tokens
+from scripts.measuring.bench import DAY, Bench, Channel, chain_of_fork
 from scripts.measuring.cases import Measured, Row, case
 from tests.games.discard.dealer import begin
 
-__all__ = ["Bench", "Channel", "chain_of_fork", "gas", "gas_amsterdam", "measured_on"]
-
-ETH = 10**18
-DAY = 86_400
-_CHAIN_ID = 131_277_322_940_537
-"""That of eth-tester: signatures and hashes follow from it, and each zero byte of them counts."""
-_NODE = Path(__file__).with_name("forks.mjs")
-_ACCOUNTS = 5
-_ARTIFACTS = Path(__file__).resolve().parents[2] / "contracts" / "artifacts"
+__all__ = ["TARGETS", "gas", "gas_amsterdam", "measured_on"]
 
 TARGETS = {
     "deposit_first": 46_760,
@@ -48,120 +32,10 @@ TARGETS = {
     "transfer_after_expiry": 50_750,
     "happy_total": 137_660,
     "dispute_total": 186_000,
+    **gas_batches.TARGETS,
+    **gas_tokens.TARGETS,
     **discard_hands.TARGETS,
 }
-
-
-def chain_of_fork(fork: str) -> AnvilChain:
-    """A chain under this fork, as `@ethereumjs/vm` names it: "osaka" or "amsterdam". Its process ends with `close`."""
-    return AnvilChain("--hardfork", fork, "--chain-id", str(_CHAIN_ID), binary=str(_NODE))
-
-
-class Bench:
-    """An adjudicator, the counting app and Discard on a local chain, and `keys` whose accounts have ether. `push`: how
-    much gas a payee may use on this chain."""
-
-    def __init__(self, chain: Chain) -> None:
-        """`chain`: a fresh one that funds `local_keys`."""
-        self.chain, self.nonce, self.push = chain, 0, chain.ask_prices().push
-        self.keys = tuple(Key(number.to_bytes(32)) for number in range(1, 1 + _ACCOUNTS))
-        for key in self.keys:
-            chain.send(Call(key.address, b"", 1_000 * ETH), local_keys()[0])
-        self.adjudicator = Adjudicator(chain, self.deployed("Adjudicator"))
-        self.app, self.discard = self.deployed("test/CountingApp"), self.deployed("Discard")
-
-    def deployed(self, name: str) -> bytes:
-        """The address of a new contract."""
-        call = Call(None, load_artifact(_ARTIFACTS / f"{name}.json").bytecode)
-        return self.chain.send(call, self.keys[0]).contract_address or b""
-
-    def channel(self, count: int = 2, app: bytes = b"") -> Channel:
-        """A fresh channel whose participants are existing accounts. `app`: the counting app, unless one is given."""
-        self.nonce += 1
-        return Channel(self, self.keys[1 : 1 + count], self.nonce, app or self.app)
-
-    def funded(self, count: int = 2, app: bytes = b"") -> Channel:
-        """A channel into which each participant has paid its ether."""
-        channel = self.channel(count, app)
-        for seat in range(count):
-            channel.deposit(seat)
-        return channel
-
-    def send(self, sender: Key, operation: Operation) -> int:
-        """The gas that a transaction used; it must succeed."""
-        return self.adjudicator.send(operation, sender).gas_used
-
-
-class Channel:
-    """One channel on a bench, with its calls as measured actions."""
-
-    def __init__(self, bench: Bench, keys: Sequence[Key], nonce: int, app: bytes) -> None:
-        self.bench, self.keys, self.adjudicator = bench, keys, bench.adjudicator
-        self.fixed_part = FixedPart(tuple(key.address for key in keys), nonce, app, DAY, ETHER, len(keys) * ETH)
-        self.id = channel_id(self.fixed_part, bench.adjudicator.domain)
-
-    @property
-    def outcome(self) -> Outcome:
-        amounts = {2: (ETH * 5 // 4, ETH * 3 // 4), 3: (ETH * 5 // 4, ETH, ETH * 3 // 4)}[len(self.keys)]
-        return tuple(
-            Allocation(ETHER, address_destination(key.address), amount)
-            for key, amount in zip(self.keys, amounts, strict=True)
-        )
-
-    def state(self, turn_num: int) -> VariablePart:
-        return VariablePart(self.outcome, word(turn_num), turn_num)
-
-    def sign(self, participant: int, state: VariablePart) -> Signature:
-        return self.keys[participant].sign(digest(self.adjudicator.domain, hash_state(self.id, state).state))
-
-    def mover(self, state: VariablePart) -> int:
-        return state.turn_num % len(self.keys)
-
-    def proof(self, *states: VariablePart) -> SupportProof:
-        """Consecutive states, each signed by its mover; a single one by all."""
-        seats = [range(len(self.keys))] if len(states) == 1 else [[self.mover(state)] for state in states]
-        signed = [
-            SignedState(state, {seat: self.sign(seat, state) for seat in some})
-            for state, some in zip(states, seats, strict=True)
-        ]
-        proof = build_support_proof(self.fixed_part, signed)
-        if proof is None:
-            raise SystemExit("these states prove nothing")
-        return proof
-
-    def deposit(self, participant: int) -> int:
-        operation = self.adjudicator.deposit(self.id, ETHER, participant * ETH, ETH)
-        return self.bench.send(self.keys[participant], operation)
-
-    def challenge(self, *states: VariablePart) -> int:
-        return self._challenged(self.proof(*states))
-
-    def challenge_from_recorded(self, turn: int) -> int:
-        """The gas of a challenge with the state after the recorded one, which is of `turn - 1`, signed by its mover
-        alone."""
-        recorded, state = self.state(turn - 1), self.state(turn)
-        return self._challenged(SupportProof((recorded, state), (self.sign(self.mover(state), state),), 0))
-
-    def _challenged(self, proof: SupportProof) -> int:
-        return self.bench.send(self.keys[self.mover(proof.last)], self.adjudicator.challenge(self.fixed_part, proof))
-
-    def respond(self, from_: VariablePart, to: VariablePart) -> int:
-        mover = self.mover(to)
-        operation = self.adjudicator.respond(self.fixed_part, from_, to, self.sign(mover, to))
-        return self.bench.send(self.keys[mover], operation)
-
-    def checkpoint(self, *states: VariablePart) -> int:
-        return self.bench.send(self.keys[0], self.adjudicator.checkpoint(self.fixed_part, self.proof(*states)))
-
-    def conclude(self, turn: int) -> int:
-        final = VariablePart(self.outcome, b"", turn, True)
-        signatures = [self.sign(seat, final) for seat in range(len(self.keys))]
-        values, push = (self.fixed_part, self.outcome, turn, signatures), self.bench.push
-        return self.bench.send(self.keys[0], self.adjudicator.conclude(*values, push=push))
-
-    def transfer(self, state: VariablePart) -> int:
-        values = self.id, self.fixed_part.asset, hash_state(self.id, state).state, self.outcome
-        return self.bench.send(self.keys[0], self.adjudicator.transfer(*values, push=self.bench.push))
 
 
 @case(*(Row(name, "gas", "`gasUsed` of the receipt", bound) for name, bound in TARGETS.items()))
@@ -213,6 +87,8 @@ def measured_on(chain: Chain) -> Measured:
     rows["happy_total"] = deposits + rows["conclude_and_pay"]
     rows["dispute_total"] = deposits + rows["challenge_two_states"] + rows["transfer_after_expiry"]
     rows |= {name: _discard(name, bench.funded(app=bench.discard)) for name in discard_hands.TARGETS}
+    rows |= gas_batches.measured_on(bench, state)
+    rows |= gas_tokens.measured_on(bench)
     return {name: rows[name] for name in TARGETS}
 
 

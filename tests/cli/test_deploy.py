@@ -12,7 +12,7 @@ from forcemove.chain.addresses import show_address
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.keys.key_files import write_key_file
-from scripts.measuring.gas import chain_of_fork
+from scripts.measuring.bench import chain_of_fork
 from tests.chain.nodes import forgets, node_before, wants_replay_protection
 from tests.cli.command import Command
 from tests.installed import CONTRACTS

@@ -13,7 +13,7 @@ from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash
 from forcemove.protocol.types import Signature
 from forcemove.protocol.words import MAX_TURN_RECORD
 from forcemove_games.discard import GAME, evidence, position
-from scripts.measuring.gas import Bench, Channel, chain_of_fork
+from scripts.measuring.bench import Bench, Channel, chain_of_fork
 
 FULL = b"\xff" * 32
 """Each byte of calldata that is not zero costs four times as much as a zero."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from forcemove import EmbeddedChain, Game
-from scripts.measuring.gas import chain_of_fork
+from scripts.measuring.bench import chain_of_fork
 from tests.installed import GAMES_FOR_TWO
 from tests.scenarios.story import ALICE, BOB, Playground
 

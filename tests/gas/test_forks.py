@@ -10,8 +10,9 @@ import json
 from pathlib import Path
 
 from scripts.measuring.__main__ import as_json
+from scripts.measuring.bench import chain_of_fork
 from scripts.measuring.cases import CASES
-from scripts.measuring.gas import chain_of_fork, gas_amsterdam, measured_on
+from scripts.measuring.gas import gas_amsterdam, measured_on
 
 _HERE = Path(__file__).parent
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from msgspec.structs import replace
 
-from forcemove import Allocation, Key, Outcome, address_destination, keccak256, word
+from forcemove import Key, keccak256
 from forcemove.chain.chain import Call
 from forcemove.chain.token import Token
-from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.types import ETHER
-from scripts.measuring.gas import DAY, ETH, Bench, Channel, chain_of_fork
-from tests.evm import function_selector
-from tests.parity import core_abi as abi
+from scripts.measuring.bench import DAY, ETH, Bench, Channel, chain_of_fork, minted
 
 AMOUNTS = ETH * 5 // 4, ETH * 3 // 4
 
@@ -45,24 +41,8 @@ class Paying(Channel):
 
     def __init__(self, bench: Bench, payees: tuple[bytes, bytes], asset: bytes = ETHER) -> None:
         fresh = bench.channel()
-        super().__init__(bench, fresh.keys, fresh.fixed_part.channel_nonce, bench.app)
-        self.payees, self.asset = payees, asset
-        self.fixed_part = replace(self.fixed_part, asset=asset)
-        self.id = channel_id(self.fixed_part, bench.adjudicator.domain)
-
-    @property
-    def outcome(self) -> Outcome:
-        pairs = zip(self.payees, AMOUNTS, strict=True)
-        return tuple(Allocation(self.asset, address_destination(payee), amount) for payee, amount in pairs)
-
-    def fund(self) -> None:
-        """Both pay in what the outcome needs."""
-        for seat, key in enumerate(self.keys):
-            if self.asset != ETHER:
-                token = Token(self.bench.chain, self.asset)
-                self.bench.chain.send(minted(token, key.address, ETH), key)
-                self.bench.chain.send(token.approve(self.adjudicator.address, ETH), key)
-            self.bench.send(key, self.adjudicator.deposit(self.id, self.asset, seat * ETH, ETH))
+        super().__init__(bench, fresh.keys, fresh.fixed_part.channel_nonce, bench.app, asset)
+        self.payees = payees
 
     def end(self, is_disputed: bool = False) -> None:
         """With a final state, or a challenge that nobody answers; all is paid out."""
@@ -87,12 +67,6 @@ class Paying(Channel):
         """What the channel still holds, and whether it is closed."""
         found = self.adjudicator.holdings_of(self.id, self.asset, 0)
         return found.amount, found.closed
-
-
-def minted(token: Token, account: bytes, amount: int) -> Call:
-    """The call that makes tokens for an account; anybody may."""
-    arguments = abi.arguments(abi.address(account), word(amount))
-    return Call(token.address, function_selector("TestToken", "mint") + arguments)
 
 
 # --------------------------------------------------------------------------------------------------------------- ether

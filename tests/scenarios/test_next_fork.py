@@ -9,7 +9,7 @@ import pytest
 from forcemove import Phase
 from forcemove.chain.prices import AMSTERDAM
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
-from scripts.measuring.gas import chain_of_fork
+from scripts.measuring.bench import chain_of_fork
 from tests.scenarios.story import Playground, Story
 
 

@@ -18,7 +18,7 @@ from forcemove.sender.pricing import gas_limit
 from forcemove.workers.tx_requests import gas_of
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
-from scripts.measuring.gas import chain_of_fork
+from scripts.measuring.bench import chain_of_fork
 from tests.chain.world import World, deploy_contract, make_world
 from tests.protocol.builders import ALICE, allocation, count_data, fixed_part, players, proof, sign, sign_all, state
 from tests.scenarios.story import Playground
