@@ -11,7 +11,8 @@ import {Channel} from "./libraries/Channels.sol";
 import {Hashing} from "./libraries/Hashing.sol";
 import {Entry, Outcome, Outcomes} from "./libraries/Outcomes.sol";
 import {Payments} from "./libraries/Payments.sol";
-import {Proof, Reader} from "./libraries/Reader.sol";
+import {Proof} from "./libraries/Proofs.sol";
+import {Reader} from "./libraries/Reader.sol";
 import {Rules} from "./libraries/Rules.sol";
 import {Signatures} from "./libraries/Signatures.sol";
 import {GivenState} from "./libraries/States.sol";
@@ -72,24 +73,29 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @inheritdoc IAdjudicator
     function challenge() external nonReentrantView {
         (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
-        Proof memory proof = Reader.proof(cursor, channel);
-        cursor = proof.end;
+        Proof proof = Reader.proof(cursor, channel);
+        cursor = proof.end();
         bool isSigned = msg.data.length > cursor;
         Reader.requireEnd(isSigned ? cursor + Reader.SIGNATURE_SIZE : cursor);
 
         (bytes32 channelId, Word word) = _requireLive(channel);
-        uint48 turnNum = _last(proof).turnNum();
+        uint256 turnNum = proof.last().turnNum();
         bytes32 stateHash;
         bytes32 outcomeHash;
-        bool isReopened = word.isRecorded() && word.isOpen() && turnNum == word.turnNumRecord();
+        // What is mostly not so comes first.
+        bool isReopened = turnNum == word.turnNumRecord() && word.isOpen() && word.isRecorded();
         if (isReopened) (stateHash, outcomeHash) = _requireRecorded(channelId, word, proof);
         else (stateHash, outcomeHash) = _requireNewer(channelId, word, channel, proof);
         if (!channel.has(msg.sender)) _requireChallenger(channelId, channel, turnNum, stateHash, isSigned, cursor);
 
-        uint48 finalizesAt = uint48(block.timestamp) + channel.challengeDuration();
+        uint256 finalizesAt;
+        unchecked {
+            // A duration has 32 bits in calldata.
+            finalizesAt = block.timestamp + channel.challengeDuration();
+        }
         _record(channelId, channel, word, turnNum, finalizesAt, Words.fingerprintOf(stateHash, outcomeHash));
-        if (isReopened) emit ChallengeRegistered(channelId, finalizesAt, Reader.reopened(proof));
-        else emit ChallengeRegistered(channelId, finalizesAt, msg.data[Reader.START:cursor]);
+        if (isReopened) emit ChallengeRegistered(channelId, uint48(finalizesAt), Reader.reopened(proof));
+        else emit ChallengeRegistered(channelId, uint48(finalizesAt), msg.data[Reader.START:cursor]);
     }
 
     /// @inheritdoc IAdjudicator
@@ -97,8 +103,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
         GivenState challenged;
         GivenState response;
-        (challenged, cursor) = Reader.state(cursor, channel, Reader.NONE, true);
-        (response, cursor) = Reader.state(cursor, channel, challenged, false);
+        (challenged, cursor) = Reader.state(cursor, channel, Reader.NONE, Reader.FIRST);
+        (response, cursor) = Reader.state(cursor, channel, challenged, Reader.LATER);
         Reader.requireEnd(cursor + Reader.SIGNATURE_SIZE);
 
         (bytes32 channelId, Word word) = _requireLive(channel);
@@ -120,12 +126,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     /// @inheritdoc IAdjudicator
     function checkpoint() external nonReentrantView {
         (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
-        Proof memory proof = Reader.proof(cursor, channel);
-        Reader.requireEnd(proof.end);
+        Proof proof = Reader.proof(cursor, channel);
+        Reader.requireEnd(proof.end());
 
         (bytes32 channelId, Word word) = _requireLive(channel);
         (bytes32 stateHash, bytes32 outcomeHash) = _requireNewer(channelId, word, channel, proof);
-        _record(channelId, channel, word, _last(proof).turnNum(), 0, Words.fingerprintOf(stateHash, outcomeHash));
+        _record(channelId, channel, word, proof.last().turnNum(), 0, Words.fingerprintOf(stateHash, outcomeHash));
         emit Checkpointed(channelId, msg.data[Reader.START:]);
     }
 
@@ -136,15 +142,17 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         (Channel channel, uint256 cursor) = Reader.channel(Reader.START);
         uint48 turnNum = uint48(Reader.number(cursor, 6));
         Outcome outcome;
-        (outcome, cursor) = Reader.outcome(cursor + 6, channel);
-        uint256 pushAt = cursor + Reader.SIGNATURE_SIZE * channel.count();
-        Reader.requireEnd(pushAt + 1);
+        uint256 pushAt;
+        unchecked {
+            // A cursor is never further beyond calldata than an outcome is long.
+            (outcome, cursor) = Reader.outcome(cursor + 6, channel);
+            pushAt = cursor + Reader.SIGNATURE_SIZE * channel.count();
+            Reader.requireEnd(pushAt + 1);
+        }
 
         (bytes32 channelId, Word word) = _requireLive(channel);
         Outcomes.requireValid(outcome, channelId, channel.asset(), channel.total());
-        bytes32 stateHash = Hashing.stateHash(
-            channelId, Hashing.outcomeHash(outcome), Hashing.EMPTY_HASH, Hashing.EMPTY_HASH, turnNum, true
-        );
+        bytes32 stateHash = Hashing.finalStateHash(channelId, Hashing.outcomeHash(outcome), turnNum);
         Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), channel, cursor);
         if (word.isClosed()) revert ChannelClosed(channelId);
 
@@ -152,34 +160,29 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         if (_payAll(channelId, channel.asset(), word, outcome, push)) return;
         emit Concluded(channelId, turnNum);
         uint48 recorded = word.turnNumRecord();
-        word = _record(
-            channelId, channel, word, turnNum > recorded ? turnNum : recorded, uint48(block.timestamp), 0
-        );
+        word = _record(channelId, channel, word, turnNum > recorded ? turnNum : recorded, block.timestamp, 0);
         _payInPart(Payout(channelId, channel.asset(), word, stateHash, ALL, push), outcome);
     }
 
     /// @inheritdoc IAdjudicator
     function transfer() external nonReentrant {
-        Payout memory payout;
-        uint256 cursor = Reader.START;
-        payout.channelId = Reader.word(cursor);
-        (payout.asset, cursor) = Reader.asset(cursor + 32);
-        payout.stateHash = Reader.word(cursor);
+        bytes32 channelId = Reader.word(Reader.START);
+        (address asset, uint256 cursor) = Reader.asset(Reader.START + 32);
+        bytes32 stateHash = Reader.word(cursor);
         Outcome outcome;
-        (outcome, cursor) = Reader.outcome(cursor + 32, Reader.channelOf(payout.asset));
+        (outcome, cursor) = Reader.outcome(cursor + 32, Reader.channelOf(asset));
         uint256 indicesAt = cursor;
         cursor = Reader.indicesEnd(cursor);
-        payout.push = Reader.number(cursor, 1);
+        uint256 push = Reader.number(cursor, 1);
         Reader.requireEnd(cursor + 1);
 
-        Word word = Words.load(Words.slotOf(payout.channelId, payout.asset));
-        if (!word.isFinalized()) revert ChannelNotFinalized(payout.channelId, word.finalizesAt());
-        word.requireFingerprint(payout.stateHash, Hashing.outcomeHash(outcome));
-        payout.word = word;
-        payout.chosen = _choose(outcome, indicesAt, cursor);
+        Word word = Words.load(Words.slotOf(channelId, asset));
+        if (!word.isFinalized()) revert ChannelNotFinalized(channelId, word.finalizesAt());
+        word.requireFingerprint(stateHash, Hashing.outcomeHash(outcome));
+        uint256 chosen = _choose(outcome, indicesAt, cursor);
 
-        if (payout.chosen == ALL && _payAll(payout.channelId, payout.asset, word, outcome, payout.push)) return;
-        _payInPart(payout, outcome);
+        if (chosen == ALL && _payAll(channelId, asset, word, outcome, push)) return;
+        _payInPart(Payout(channelId, asset, word, stateHash, chosen, push), outcome);
     }
 
     /// @inheritdoc IAdjudicator
@@ -269,51 +272,45 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         else if (word.isFinalized()) revert ChannelFinalized(channelId, word.finalizesAt());
     }
 
-    function _last(Proof memory proof) private pure returns (GivenState) {
-        return proof.states[proof.states.length - 1];
-    }
-
     /// @dev Refuses a proof of a turn that is not above the record (where nothing is recorded, any is), and what does not
     /// support its last state. Returns that state's hashes.
-    function _requireNewer(bytes32 channelId, Word word, Channel channel, Proof memory proof)
+    function _requireNewer(bytes32 channelId, Word word, Channel channel, Proof proof)
         private
         view
         returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        uint48 turnNum = _last(proof).turnNum();
-        if (word.isRecorded() && turnNum <= word.turnNumRecord()) {
-            revert TurnNumberNotIncreased(word.turnNumRecord(), turnNum);
+        uint256 turnNum = proof.last().turnNum();
+        if (turnNum <= word.turnNumRecord() && word.isRecorded()) {
+            revert TurnNumberNotIncreased(word.turnNumRecord(), uint48(turnNum));
         }
         (stateHash, outcomeHash) = _requireSupported(channelId, word, channel, proof);
         if (word.isClosed()) revert ChannelClosed(channelId);
     }
 
     /// @dev Refuses a proof that does not support its last state, and returns that state's hashes.
-    function _requireSupported(bytes32 channelId, Word word, Channel channel, Proof memory proof)
+    function _requireSupported(bytes32 channelId, Word word, Channel channel, Proof proof)
         internal
         view
         returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        if (proof.states.length == 1 && !proof.isFromRecord) {
-            (stateHash, outcomeHash) = Rules.requireValidState(channelId, channel, proof.states[0], 0);
-            Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), channel, proof.signaturesStart);
+        if (proof.count() == 1 && !proof.isFromRecord()) {
+            (stateHash, outcomeHash) = Rules.requireValidState(channelId, channel, proof.last(), 0);
+            Rules.requireSignedByAll(Hashing.digest(_domain(), stateHash), channel, proof.signaturesStart());
         } else {
-            bytes32[] memory hashes;
-            (hashes, outcomeHash) = Rules.requireValidChain(channelId, word, channel, proof);
-            if (proof.isFromRecord) Rules.requireSignedByMovers(_domain(), hashes, channel, proof);
-            else Rules.requireSignedInTurn(_domain(), hashes, channel, proof);
-            stateHash = hashes[hashes.length - 1];
+            (stateHash, outcomeHash) = Rules.requireValidChain(channelId, word, channel, proof);
+            if (proof.isFromRecord()) Rules.requireSignedByMovers(_domain(), channel, proof);
+            else Rules.requireSignedInTurn(_domain(), channel, proof);
         }
     }
 
     /// @dev Refuses a proof whose last state is not the recorded one, which was found valid when it was recorded.
-    function _requireRecorded(bytes32 channelId, Word word, Proof memory proof)
+    function _requireRecorded(bytes32 channelId, Word word, Proof proof)
         private
         pure
         returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        for (uint256 i = 0; i < proof.states.length; ++i) {
-            (stateHash, outcomeHash) = proof.states[i].hashes(channelId, outcomeHash);
+        for (uint256 i = 0; i < proof.count(); ++i) {
+            (stateHash, outcomeHash) = proof.state(i).hashes(channelId, outcomeHash);
         }
         word.requireFingerprint(stateHash, outcomeHash);
     }
@@ -322,7 +319,7 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
     function _requireChallenger(
         bytes32 channelId,
         Channel channel,
-        uint48 turnNum,
+        uint256 turnNum,
         bytes32 stateHash,
         bool isSigned,
         uint256 cursor
@@ -348,6 +345,12 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         }
     }
 
+    /// @dev Where the lock is. Nothing else is in transient storage, and the library's own slot is a constant so long that
+    /// it has to be copied from the code each time.
+    function _reentrancyGuardStorageSlot() internal pure override returns (bytes32) {
+        return 0;
+    }
+
     /// @dev The EIP-712 domain: computed once, and again should the chain have forked away.
     function _domain() private view returns (bytes32) {
         return block.chainid == _chainId ? _domainSeparator : Hashing.domainSeparator();
@@ -360,18 +363,23 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         bytes32 channelId,
         Channel channel,
         Word word,
-        uint48 turnNum,
-        uint48 finalizesAt,
+        uint256 turnNum,
+        uint256 finalizesAt,
         uint256 fingerprint
     ) private returns (Word recorded) {
         address asset = channel.asset();
-        recorded = word.record(turnNum, finalizesAt, fingerprint);
-        if (!word.isRecorded()) {
+        recorded = Words.record(turnNum, finalizesAt, fingerprint);
+        if (word.isRecorded()) {
+            recorded = recorded.withFlagsOf(word);
+        } else {
             uint256 total = channel.total();
             uint256 late = word.amount();
-            if (total != 0 && late >= total) {
-                late -= total;
-                recorded = recorded.withTotal(late != 0);
+            unchecked {
+                // A total of zero, which any amount would reach, wraps.
+                if (total - 1 < late) {
+                    late -= total;
+                    recorded = recorded.withTotal(late != 0);
+                }
             }
             if (late != 0) Words.store(Words.lateSlotOf(channelId, asset), Words.wrap(late));
         }
@@ -410,13 +418,13 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         private
         returns (bool)
     {
-        uint256 last = outcome.length() - 1;
-        if (outcome.entry(0).asset() != asset || outcome.entry(last).asset() != asset) return false;
+        uint256 count = outcome.length();
         uint256 total = 0;
-        for (uint256 i = 0; i <= last; ++i) {
-            Entry entry = outcome.entry(i);
-            if (!entry.destination().isAddress()) return false;
-            unchecked {
+        unchecked {
+            for (uint256 i = 0; i < count; ++i) {
+                Entry entry = outcome.entry(i);
+                if (entry.asset() != asset) return false;
+                if (!entry.destination().isAddress()) return false;
                 total += entry.amount();
             }
         }
@@ -424,11 +432,14 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         if (held < total) return false;
         _close(channelId, asset, word, 0);
 
-        for (uint256 i = 0; i < last; ++i) {
-            _push(asset, outcome.entry(i).destination(), outcome.entry(i).amount(), push);
-        }
         unchecked {
-            _push(asset, outcome.entry(last).destination(), outcome.entry(last).amount() + (held - total), push);
+            // An outcome that was signed by all, or recorded, is not empty.
+            Entry last = outcome.entry(count - 1);
+            last.setAmount(last.amount() + (held - total));
+            for (uint256 i = 0; i < count; ++i) {
+                Entry entry = outcome.entry(i);
+                _push(asset, entry.destination(), entry.amount(), push);
+            }
         }
         return true;
     }
@@ -536,7 +547,8 @@ contract Adjudicator is IAdjudicator, ReentrancyGuardTransient {
         bool paysAny,
         uint256 fingerprint
     ) private {
-        Word word = payout.word.record(payout.word.turnNumRecord(), payout.word.finalizesAt(), fingerprint);
+        Word word = Words.record(payout.word.turnNumRecord(), payout.word.finalizesAt(), fingerprint)
+            .withFlagsOf(payout.word);
         if (paysAny) {
             uint256 held = _heldOf(payout, payout.asset, 0);
             for (uint256 i = 0; i < outcome.length(); ++i) {

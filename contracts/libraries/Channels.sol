@@ -28,21 +28,28 @@ library Channels {
     /// @dev Refuses a fixed part that no channel can have.
     function requireValid(Channel channel) internal pure {
         uint256 participants = channel.count();
-        if (participants < MIN_PARTICIPANTS || participants > MAX_PARTICIPANTS) {
+        if (_isOutside(participants, MIN_PARTICIPANTS, MAX_PARTICIPANTS)) {
             revert IAdjudicator.ParticipantCountOutOfRange(participants);
         }
         for (uint256 i = 0; i < participants; ++i) {
-            address each = channel.participant(i);
-            if (each == address(0)) revert IAdjudicator.ZeroParticipant(i);
+            uint256 each = _participant(channel, i);
+            if (each == 0) revert IAdjudicator.ZeroParticipant(i);
             for (uint256 j = 0; j < i; ++j) {
-                if (channel.participant(j) == each) revert IAdjudicator.DuplicateParticipant(j, i);
+                if (_participant(channel, j) == each) revert IAdjudicator.DuplicateParticipant(j, i);
             }
         }
-        uint48 duration = channel.challengeDuration();
-        if (duration < MIN_CHALLENGE_DURATION || duration > MAX_CHALLENGE_DURATION) {
-            revert IAdjudicator.ChallengeDurationOutOfRange(duration);
+        uint256 duration = channel.challengeDuration();
+        if (_isOutside(duration, MIN_CHALLENGE_DURATION, MAX_CHALLENGE_DURATION)) {
+            revert IAdjudicator.ChallengeDurationOutOfRange(uint48(duration));
         }
         if (channel.total() > Words.MAX_AMOUNT) revert IAdjudicator.TotalTooHigh(channel.total());
+    }
+
+    /// @dev In one comparison: below `least` the difference wraps.
+    function _isOutside(uint256 value, uint256 least, uint256 most) private pure returns (bool) {
+        unchecked {
+            return value - least > most - least;
+        }
     }
 
     function id(Channel channel) internal pure returns (bytes32 result) {
@@ -60,8 +67,12 @@ library Channels {
 
     /// @dev The caller knows that there is such a participant.
     function participant(Channel channel, uint256 i) internal pure returns (address) {
+        return address(uint160(_participant(channel, i)));
+    }
+
+    function _participant(Channel channel, uint256 i) private pure returns (uint256) {
         unchecked {
-            return address(uint160(_word(channel, PARTICIPANTS + i)));
+            return _word(channel, PARTICIPANTS + i);
         }
     }
 
@@ -73,7 +84,7 @@ library Channels {
     function has(Channel channel, address account) internal pure returns (bool) {
         uint256 participants = channel.count();
         for (uint256 i = 0; i < participants; ++i) {
-            if (channel.participant(i) == account) return true;
+            if (_participant(channel, i) == uint160(account)) return true;
         }
         return false;
     }
@@ -82,8 +93,8 @@ library Channels {
         return address(uint160(_word(channel, APP_DEFINITION)));
     }
 
-    function challengeDuration(Channel channel) internal pure returns (uint48) {
-        return uint48(_word(channel, CHALLENGE_DURATION));
+    function challengeDuration(Channel channel) internal pure returns (uint256) {
+        return _word(channel, CHALLENGE_DURATION);
     }
 
     function asset(Channel channel) internal pure returns (address) {

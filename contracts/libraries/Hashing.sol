@@ -70,6 +70,21 @@ library Hashing {
         }
     }
 
+    /// @dev The same of a final state, which has neither appData nor evidence.
+    function finalStateHash(bytes32 id, bytes32 outcomeHash_, uint256 turnNum) internal pure returns (bytes32 result) {
+        assembly ("memory-safe") {
+            let p := mload(0x40)
+            mstore(p, STATE_TYPEHASH)
+            mstore(add(p, 0x20), id)
+            mstore(add(p, 0x40), outcomeHash_)
+            mstore(add(p, 0x60), EMPTY_HASH)
+            mcopy(add(p, 0x80), add(p, 0x60), 0x20)
+            mstore(add(p, 0xa0), turnNum)
+            mstore(add(p, 0xc0), 1)
+            result := keccak256(p, 0xe0)
+        }
+    }
+
     /// @dev The EIP-712 struct hash of a challenge with the state whose struct hash is given.
     function challengeHash(bytes32 id, uint256 turnNum, bytes32 stateHash_) internal pure returns (bytes32) {
         return keccak256(abi.encode(CHALLENGE_TYPEHASH, id, turnNum, stateHash_));

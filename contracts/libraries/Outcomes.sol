@@ -24,12 +24,13 @@ library Outcomes {
     /// channel is funded with (`homeTotal`; zero: any).
     function requireValid(Outcome outcome, bytes32 channelId, address home, uint256 homeTotal) internal view {
         uint256 count = outcome.length();
-        if (count == 0 || count > MAX_ALLOCATIONS) revert IAdjudicator.AllocationCountOutOfRange(count);
         address asset;
         uint256 assets = 1;
         uint256 total = 0;
         uint256 ofHome = 0;
         unchecked {
+            // Where there is none the difference wraps.
+            if (count - 1 >= MAX_ALLOCATIONS) revert IAdjudicator.AllocationCountOutOfRange(count);
             for (uint256 i = 0; i < count; ++i) {
                 Entry each = outcome.entry(i);
                 address next = each.asset();
@@ -47,11 +48,15 @@ library Outcomes {
                 if (asset == home) ofHome = total;
             }
         }
-        if (homeTotal != 0 && ofHome != homeTotal) revert IAdjudicator.WrongTotal(homeTotal, ofHome);
+        if (ofHome != homeTotal) {
+            if (homeTotal != 0) revert IAdjudicator.WrongTotal(homeTotal, ofHome);
+        }
     }
 
     function _isForbidden(bytes32 destination, bytes32 channelId) private view returns (bool) {
-        return destination == channelId || destination == 0 || destination == addressDestination(address(this));
+        if (destination == channelId) return true;
+        if (destination == 0) return true;
+        return destination == addressDestination(address(this));
     }
 
     /// @dev Refuses two well-formed outcomes that name other assets or, of one asset, another total.

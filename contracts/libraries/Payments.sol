@@ -56,14 +56,19 @@ library Payments {
         }
     }
 
-    /// @dev A token has paid when it returns true, or when it is a contract and returns nothing.
+    /// @dev A token has paid when it returns true, or when it is a contract and returns nothing. Its arguments are where the
+    /// free memory begins, and stay free.
     function _tryPayToken(address asset, address to, uint256 amount, uint256 gasAllowance) private returns (bool) {
-        bytes memory data = abi.encodeCall(IERC20.transfer, (to, amount));
+        bytes4 selector = IERC20.transfer.selector;
         bool success;
         uint256 size;
         uint256 answer;
         assembly ("memory-safe") {
-            success := call(gasAllowance, asset, 0, add(data, 0x20), mload(data), 0, 0x20)
+            let data := mload(0x40)
+            mstore(data, selector)
+            mstore(add(data, 0x04), and(to, shr(96, not(0))))
+            mstore(add(data, 0x24), amount)
+            success := call(gasAllowance, asset, 0, data, 0x44, 0, 0x20)
             size := returndatasize()
             answer := mload(0)
         }

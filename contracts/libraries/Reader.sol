@@ -5,24 +5,8 @@ import {IAdjudicator} from "../interfaces/IAdjudicator.sol";
 import {Channel} from "./Channels.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcome} from "./Outcomes.sol";
+import {Proof, Proofs} from "./Proofs.sol";
 import {GivenState} from "./States.sol";
-
-/// @notice A proof that every participant can be held to the last of its states, which are consecutive.
-/// @param states The last is what is proved.
-/// @param isFromRecord Whether the first is the recorded state.
-/// @param start Where in calldata the proof begins.
-/// @param signedStart Where the indices of the states that the participants have signed begin, one byte each. There are
-/// none where the proof has one state, or is from the record.
-/// @param signaturesStart Where the signatures begin, 64 bytes each.
-/// @param end Where the proof ends.
-struct Proof {
-    GivenState[] states;
-    bool isFromRecord;
-    uint256 start;
-    uint256 signedStart;
-    uint256 signaturesStart;
-    uint256 end;
-}
 
 /// @title The reader of packed calldata
 /// @dev Each function reads what begins at `cursor`, puts it where the free memory begins, and returns it with the place
@@ -42,7 +26,11 @@ library Reader {
     uint256 private constant IN_WORDS = 4;
     uint256 private constant EVIDENCE_HASH = 8;
     uint256 private constant EVIDENCE = 16;
-    uint256 private constant FLAGS = 0x1f;
+    // Those that a state may have that is alone, the first of several, or a later one: the hash of its evidence is enough
+    // only where no app is asked about it, and only the later ones have a state before.
+    uint256 internal constant ALONE = FINAL | IN_WORDS | EVIDENCE;
+    uint256 internal constant FIRST = ALONE | EVIDENCE_HASH;
+    uint256 internal constant LATER = ALONE | SAME_OUTCOME;
 
     /// @dev No state before.
     GivenState internal constant NONE = GivenState.wrap(0);
@@ -69,38 +57,41 @@ library Reader {
     /// @dev Head (1: bits 0 to 3 the number of participants, bit 7 that the home asset is ether), nonce (8), app (20), duration
     /// (4), asset (20, unless it is ether), size of total (1), total, participants (20 each).
     function channel(uint256 cursor) internal view returns (Channel result, uint256 end) {
-        uint256 wrong = 0;
+        bytes4 notCanonical = IAdjudicator.NotCanonical.selector;
         assembly ("memory-safe") {
             let head := byte(0, calldataload(cursor))
+            if and(head, 0x70) { refuse(notCanonical, cursor) }
             result := mload(0x40)
-            let next := add(result, 0x100)
-            let last := add(next, shl(5, and(head, 0x0f)))
-            mstore(result, sub(sub(last, result), 0x20))
             mstore(add(result, 0x20), chainid())
             mstore(add(result, 0x40), address())
             mstore(add(result, 0x60), shr(192, calldataload(add(cursor, 1))))
             mstore(add(result, 0x80), shr(96, calldataload(add(cursor, 9))))
             mstore(add(result, 0xa0), shr(224, calldataload(add(cursor, 29))))
             end := add(cursor, 33)
-            let home := 0
+            mstore(add(result, 0xc0), 0)
             if lt(head, 0x80) {
-                home := shr(96, calldataload(end))
+                mstore(add(result, 0xc0), shr(96, calldataload(end)))
                 end := add(end, 20)
             }
-            mstore(add(result, 0xc0), home)
             let size := byte(0, calldataload(end))
-            if gt(size, 32) { wrong := end }
-            if and(head, 0x70) { wrong := cursor }
+            if gt(size, 32) { refuse(notCanonical, end) }
             end := add(end, 1)
             mstore(add(result, 0xe0), shr(sub(256, shl(3, size)), calldataload(end)))
             end := add(end, size)
+            let next := add(result, 0x100)
+            let last := add(next, shl(5, and(head, 0x0f)))
             for {} lt(next, last) { next := add(next, 0x20) } {
                 mstore(next, shr(96, calldataload(end)))
                 end := add(end, 20)
             }
+            mstore(result, sub(sub(last, result), 0x20))
             mstore(0x40, last)
+            function refuse(selector, place) {
+                mstore(0, selector)
+                mstore(4, place)
+                revert(0, 0x24)
+            }
         }
-        if (wrong != 0) revert IAdjudicator.NotCanonical(wrong);
     }
 
     /// @dev Size (1: 0 for ether, else 20), address.
@@ -138,19 +129,16 @@ library Reader {
     /// 20 or 32), amount (0 to 32, or none where the size is 63: the rest of the total).
     /// @param channel_ Whose participants kind 0 stands for, each at its place.
     function outcome(uint256 cursor, Channel channel_) internal pure returns (Outcome result, uint256 end) {
-        uint256 wrong = 0;
+        bytes4 notCanonical = IAdjudicator.NotCanonical.selector;
         assembly ("memory-safe") {
             result := mload(0x40)
             let next := add(result, 0x20)
-            {
-                let count := byte(0, calldataload(cursor))
-                mstore(result, count)
-                mstore(0x40, add(next, mul(count, 0x60)))
-            }
+            mstore(result, byte(0, calldataload(cursor)))
+            mstore(0x40, add(next, mul(mload(result), 0x60)))
             end := add(cursor, 1)
             let participant := add(channel_, 0x100)
             let current := mload(add(channel_, 0xc0))
-            let ofHome := 0
+            let rest := mload(add(channel_, 0xe0))
             for {} lt(next, mload(0x40)) { next := add(next, 0x60) } {
                 let tag := byte(0, calldataload(end))
                 if eq(tag, 62) {
@@ -158,25 +146,27 @@ library Reader {
                     end := add(end, 21)
                     tag := byte(0, calldataload(end))
                 }
-                wrong := end
+                let place := end
                 end := add(end, 1)
-                let value := calldataload(end)
+                mstore(next, current)
                 switch shr(6, tag)
                 case 0 {
-                    if gt(participant, add(channel_, mload(channel_))) { break }
-                    value := mload(participant)
+                    if gt(participant, add(channel_, mload(channel_))) { refuse(notCanonical, place) }
+                    mstore(add(next, 0x20), mload(participant))
                 }
                 case 1 {
-                    value := shr(96, value)
+                    mstore(add(next, 0x20), shr(96, calldataload(end)))
                     end := add(end, 20)
                 }
-                case 2 { end := add(end, 32) }
-                default { break }
-                mstore(next, current)
-                mstore(add(next, 0x20), value)
+                case 2 {
+                    mstore(add(next, 0x20), calldataload(end))
+                    end := add(end, 32)
+                }
+                default { refuse(notCanonical, place) }
                 participant := add(participant, 0x20)
-                let isHome := eq(current, mload(add(channel_, 0xc0)))
                 let size := and(tag, 0x3f)
+                let isHome := eq(current, mload(add(channel_, 0xc0)))
+                let value := rest
                 switch gt(size, 32)
                 case 0 {
                     value := shr(sub(256, shl(3, size)), calldataload(end))
@@ -184,30 +174,35 @@ library Reader {
                 }
                 default {
                     let total := mload(add(channel_, 0xe0))
-                    if or(iszero(and(eq(size, 63), isHome)), or(iszero(total), gt(ofHome, total))) { break }
-                    value := sub(total, ofHome)
+                    if or(iszero(and(eq(size, 63), isHome)), or(iszero(total), gt(rest, total))) {
+                        refuse(notCanonical, place)
+                    }
                 }
                 mstore(add(next, 0x40), value)
-                if isHome { ofHome := add(ofHome, value) }
-                wrong := 0
+                rest := sub(rest, mul(value, isHome))
+            }
+            function refuse(selector, place) {
+                mstore(0, selector)
+                mstore(4, place)
+                revert(0, 0x24)
             }
         }
-        if (wrong != 0) revert IAdjudicator.NotCanonical(wrong);
     }
 
     /// @dev Flags (1), outcome (unless it is that of the state before), appData, evidence or its hash (32). Its turn number is
     /// for the caller to set.
     /// @param before The state before, or `NONE`.
-    /// @param mayHash Whether the hash of the evidence is enough.
-    function state(uint256 cursor, Channel channel_, GivenState before, bool mayHash)
+    /// @param allowed The flags that it may have.
+    function state(uint256 cursor, Channel channel_, GivenState before, uint256 allowed)
         internal
         pure
         returns (GivenState given, uint256 end)
     {
         uint256 flags = number(cursor, 1);
-        if (_areWrong(flags, GivenState.unwrap(before) == 0, mayHash)) revert IAdjudicator.NotCanonical(cursor);
+        if (flags & EVIDENCE_HASH != 0) allowed &= ~(EVIDENCE | FINAL);
+        if (flags & ~allowed != 0) revert IAdjudicator.NotCanonical(cursor);
         assembly ("memory-safe") {
-            given := add(mload(0x40), 0x40)
+            given := add(mload(0x40), 0x60)
             mstore(sub(given, 0x20), shr(1, and(flags, SAME_OUTCOME)))
             mstore(given, 0xa0)
             mstore(add(given, 0x80), and(flags, FINAL))
@@ -235,44 +230,40 @@ library Reader {
         }
     }
 
-    function _areWrong(uint256 flags, bool isFirst, bool mayHash) private pure returns (bool) {
-        if (flags > FLAGS || (isFirst && flags & SAME_OUTCOME != 0)) return true;
-        return flags & EVIDENCE_HASH != 0 && (!mayHash || flags & (EVIDENCE | FINAL) != 0);
-    }
-
     /// @dev The last turn (6), head (1: how many states, 128 more where the first is the recorded one), the states; where
     /// several are signed by all, the index of the one that each participant has signed (1 each); signatures (64 each).
-    function proof(uint256 cursor, Channel channel_) internal pure returns (Proof memory result) {
+    function proof(uint256 cursor, Channel channel_) internal pure returns (Proof result) {
         unchecked {
-            uint256 turn = number(cursor, 6);
             uint256 head = number(cursor + HEAD_AT, 1);
             uint256 count = head & ~FROM_RECORD;
-            uint256 signers = channel_.count();
-            if (count == 0 || count > signers) revert IAdjudicator.StateCountOutOfRange(count);
-            if (count > turn + 1) revert IAdjudicator.NotCanonical(cursor + HEAD_AT);
-            result.start = cursor;
-            result.isFromRecord = head & FROM_RECORD != 0;
-            result.states = new GivenState[](count);
+            // Where there is none the difference wraps.
+            if (count - 1 >= channel_.count()) revert IAdjudicator.StateCountOutOfRange(count);
+            uint256 turn = number(cursor, 6) + 1;
+            if (count > turn) revert IAdjudicator.NotCanonical(cursor + HEAD_AT);
+            turn -= count;
+            result = Proofs.create(count, head != count, cursor);
+            uint256 allowed = count == 1 ? ALONE : FIRST;
             GivenState given = NONE;
             uint256 end = cursor + HEAD_AT + 1;
             for (uint256 i = 0; i < count; ++i) {
-                (given, end) = state(end, channel_, given, i == 0 && count != 1);
-                given.setTurnNum(turn + i + 1 - count);
-                result.states[i] = given;
+                (given, end) = state(end, channel_, given, allowed);
+                given.setTurnNum(turn + i);
+                result.setState(i, given);
+                allowed = LATER;
             }
-            result.signedStart = end;
-            if (result.isFromRecord) signers = count - 1;
+            uint256 signedStart = end;
+            uint256 signers = channel_.count();
+            if (head != count) signers = count - 1;
             else if (count != 1) end += signers;
-            result.signaturesStart = end;
-            result.end = end + SIGNATURE_SIZE * signers;
+            result.setEnds(signedStart, end, end + SIGNATURE_SIZE * signers);
         }
     }
 
     /// @dev The arguments up to the signatures of a challenge with the recorded state, as they are logged: as if from the
     /// record, and without what was not checked.
-    function reopened(Proof memory given) internal pure returns (bytes memory logged) {
-        logged = msg.data[START:given.signedStart];
-        logged[given.start - START + HEAD_AT] |= bytes1(uint8(FROM_RECORD));
+    function reopened(Proof given) internal pure returns (bytes memory logged) {
+        logged = msg.data[START:given.signedStart()];
+        logged[given.start() - START + HEAD_AT] |= bytes1(uint8(FROM_RECORD));
     }
 
     // ------------------------------------------------------------------------------------- parts of a state, in a row
@@ -318,18 +309,18 @@ library Reader {
     /// @dev Count (1) and tokens: up to 0x20 one word with so many low bytes; from 0x40 on 1 to 64 words of zeros, from 0x80 on
     /// as many as at the same places of the state before, from 0xc0 on as many that follow.
     function _words(uint256 cursor, GivenState before) private pure returns (uint256 end) {
-        uint256 wrong = 0;
+        bytes4 notCanonical = IAdjudicator.NotCanonical.selector;
         assembly ("memory-safe") {
             let next := mload(0x40)
             let last := add(next, shl(5, byte(0, calldataload(cursor))))
             mstore(next, sub(last, next))
-            let source := 0
+            let distance := 0
             let sourceEnd := 0
             if before {
-                source := add(before, mload(add(before, 0x20)))
+                let source := add(before, mload(add(before, 0x20)))
+                distance := sub(source, next)
                 sourceEnd := add(add(source, 0x20), mload(source))
             }
-            let distance := sub(source, next)
             next := add(next, 0x20)
             last := add(last, 0x20)
             mstore(0x40, last)
@@ -346,8 +337,9 @@ library Reader {
                 let after_ := add(next, size)
                 let kind := shr(6, token)
                 if or(gt(after_, last), or(iszero(kind), and(eq(kind, 2), gt(add(after_, distance), sourceEnd)))) {
-                    wrong := end
-                    break
+                    mstore(0, notCanonical)
+                    mstore(4, end)
+                    revert(0, 0x24)
                 }
                 end := add(end, 1)
                 switch kind
@@ -360,6 +352,5 @@ library Reader {
                 next := after_
             }
         }
-        if (wrong != 0) revert IAdjudicator.NotCanonical(wrong);
     }
 }

@@ -6,7 +6,8 @@ import {AppCalls} from "./AppCalls.sol";
 import {Channel} from "./Channels.sol";
 import {Hashing} from "./Hashing.sol";
 import {Outcomes} from "./Outcomes.sol";
-import {Proof, Reader} from "./Reader.sol";
+import {Proof} from "./Proofs.sol";
+import {Reader} from "./Reader.sol";
 import {Signatures} from "./Signatures.sol";
 import {GivenState} from "./States.sol";
 import {Word} from "./Words.sol";
@@ -42,8 +43,10 @@ library Rules {
         bool sameOutcome
     ) internal view {
         uint256 turnNum = to.turnNum();
-        if (uint256(from.turnNum()) + 1 != turnNum) {
-            revert IAdjudicator.TurnNumberNotConsecutive(from.turnNum(), to.turnNum());
+        unchecked {
+            if (from.turnNum() + 1 != turnNum) {
+                revert IAdjudicator.TurnNumberNotConsecutive(uint48(from.turnNum()), uint48(turnNum));
+            }
         }
         if (!sameOutcome) Outcomes.requireSameTotals(from.outcome(), to.outcome());
 
@@ -62,25 +65,24 @@ library Rules {
     }
 
     /// @dev Refuses a row of states of which one is not a valid transition from the one before, or the first is not the
-    /// recorded one where it has to be. Returns the states' hashes, and the hash of the last one's outcome.
-    function requireValidChain(bytes32 channelId, Word word, Channel channel, Proof memory proof)
+    /// recorded one where it has to be. Returns the hashes of the last one; each state keeps its own.
+    function requireValidChain(bytes32 channelId, Word word, Channel channel, Proof proof)
         internal
         view
-        returns (bytes32[] memory hashes, bytes32 outcomeHash)
+        returns (bytes32 stateHash, bytes32 outcomeHash)
     {
-        uint256 count = proof.states.length;
-        hashes = new bytes32[](count);
-        GivenState from = proof.states[0];
-        if (proof.isFromRecord) {
-            (hashes[0], outcomeHash) = from.hashes(channelId, 0);
-            word.requireFingerprint(hashes[0], outcomeHash);
+        GivenState from = proof.state(0);
+        if (proof.isFromRecord()) {
+            (stateHash, outcomeHash) = from.hashes(channelId, 0);
+            word.requireFingerprint(stateHash, outcomeHash);
         } else {
-            (hashes[0], outcomeHash) = requireValidState(channelId, channel, from, 0);
+            (stateHash, outcomeHash) = requireValidState(channelId, channel, from, 0);
         }
+        uint256 count = proof.count();
         for (uint256 i = 1; i < count; ++i) {
-            GivenState to = proof.states[i];
+            GivenState to = proof.state(i);
             bytes32 previousOutcome = outcomeHash;
-            (hashes[i], outcomeHash) = requireValidState(channelId, channel, to, previousOutcome);
+            (stateHash, outcomeHash) = requireValidState(channelId, channel, to, previousOutcome);
             requireValidTransition(channelId, channel, from, to, outcomeHash == previousOutcome);
             from = to;
         }
@@ -89,45 +91,45 @@ library Rules {
     /// @dev Each participant has signed the one digest. `cursor`: where in calldata the signatures begin.
     function requireSignedByAll(bytes32 digest, Channel channel, uint256 cursor) internal pure {
         uint256 count = channel.count();
-        for (uint256 i = 0; i < count; ++i) {
-            Signatures.requireSigner(digest, cursor, channel.participant(i));
-            cursor += Reader.SIGNATURE_SIZE;
+        unchecked {
+            for (uint256 i = 0; i < count; ++i) {
+                Signatures.requireSigner(digest, cursor, channel.participant(i));
+                cursor += Reader.SIGNATURE_SIZE;
+            }
         }
     }
 
-    /// @dev Each state but the first, the recorded one, is signed by its own mover. `hashes` are those of the states.
-    function requireSignedByMovers(bytes32 domainSeparator, bytes32[] memory hashes, Channel channel, Proof memory proof)
-        internal
-        pure
-    {
-        uint256 cursor = proof.signaturesStart;
-        for (uint256 i = 1; i < hashes.length; ++i) {
-            address mover = channel.mover(proof.states[i].turnNum());
-            Signatures.requireSigner(Hashing.digest(domainSeparator, hashes[i]), cursor, mover);
-            cursor += Reader.SIGNATURE_SIZE;
+    /// @dev Each state but the first, the recorded one, is signed by its own mover.
+    function requireSignedByMovers(bytes32 domainSeparator, Channel channel, Proof proof) internal pure {
+        uint256 cursor = proof.signaturesStart();
+        uint256 count = proof.count();
+        unchecked {
+            for (uint256 i = 1; i < count; ++i) {
+                GivenState state = proof.state(i);
+                bytes32 digest = Hashing.digest(domainSeparator, state.hash());
+                Signatures.requireSigner(digest, cursor, channel.mover(state.turnNum()));
+                cursor += Reader.SIGNATURE_SIZE;
+            }
         }
     }
 
     /// @dev Each participant has signed the state of its own turn or a later one; where its own turn lies before the
-    /// proof, any of it. `hashes` are those of the states.
-    function requireSignedInTurn(bytes32 domainSeparator, bytes32[] memory hashes, Channel channel, Proof memory proof)
-        internal
-        pure
-    {
-        uint256 count = channel.count();
-        uint256 last = hashes.length - 1;
-        uint256 lastMover = proof.states[last].turnNum() % count;
-        uint256 cursor = proof.signaturesStart;
-        for (uint256 i = 0; i < count; ++i) {
-            uint256 signed = Reader.number(proof.signedStart + i, 1);
-            unchecked {
+    /// proof, any of it.
+    function requireSignedInTurn(bytes32 domainSeparator, Channel channel, Proof proof) internal pure {
+        unchecked {
+            uint256 count = channel.count();
+            uint256 last = proof.count() - 1;
+            uint256 lastMover = proof.last().turnNum() % count;
+            for (uint256 i = 0; i < count; ++i) {
+                uint256 signed = Reader.number(proof.signedStart() + i, 1);
                 // How many turns before the last one participant i moved, at the latest.
-                uint256 turnsAgo = lastMover < i ? lastMover + count - i : lastMover - i;
-                if (signed > last || signed + turnsAgo < last) revert IAdjudicator.SignedStateOutOfRange(i, signed);
+                uint256 turnsAgo = (lastMover + count - i) % count;
+                // Beyond the last state the difference wraps.
+                if (last - signed > turnsAgo) revert IAdjudicator.SignedStateOutOfRange(i, signed);
+                bytes32 digest = Hashing.digest(domainSeparator, proof.state(signed).hash());
+                uint256 cursor = proof.signaturesStart() + i * Reader.SIGNATURE_SIZE;
+                Signatures.requireSigner(digest, cursor, channel.participant(i));
             }
-            bytes32 digest = Hashing.digest(domainSeparator, hashes[signed]);
-            Signatures.requireSigner(digest, cursor, channel.participant(i));
-            cursor += Reader.SIGNATURE_SIZE;
         }
     }
 }

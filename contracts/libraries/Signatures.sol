@@ -13,11 +13,12 @@ library Signatures {
     /// @dev The signer of `digest`, whose signature stands in calldata at `cursor`; reverts with SignatureMalleable or
     /// SignatureUnrecoverable, and never returns zero.
     function recover(bytes32 digest, uint256 cursor) internal pure returns (address signer) {
-        uint256 vs = uint256(Reader.word(cursor + 32));
-        uint256 s = vs & S_MASK;
-        if (s > HALF_ORDER) revert IAdjudicator.SignatureMalleable(bytes32(s));
-        uint8 v = vs == s ? 27 : 28;
-        signer = ecrecover(digest, v, Reader.word(cursor), bytes32(s));
+        unchecked {
+            uint256 vs = uint256(Reader.word(cursor + 32));
+            uint256 s = vs & S_MASK;
+            if (s > HALF_ORDER) revert IAdjudicator.SignatureMalleable(bytes32(s));
+            signer = ecrecover(digest, uint8(27 + (vs >> 255)), Reader.word(cursor), bytes32(s));
+        }
         if (signer == address(0)) revert IAdjudicator.SignatureUnrecoverable();
     }
 

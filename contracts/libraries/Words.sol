@@ -22,7 +22,8 @@ library Words {
     /// @dev Nothing held, nothing recorded.
     Word internal constant EMPTY = Word.wrap(0);
     uint256 private constant CLOSED = 1 << 255;
-    uint256 private constant RECORDED = 1 << 254;
+    uint256 private constant RECORDED_AT = 254;
+    uint256 private constant RECORDED = 1 << RECORDED_AT;
     uint256 private constant PAYOUT_BEGUN = 1 << 253;
     uint256 private constant FULL = 1 << 253;
     uint256 private constant SURPLUS = 1 << 252;
@@ -57,18 +58,16 @@ library Words {
 
     // ------------------------------------------------------------------------------------------------------- record
 
-    /// @dev The word of a record that takes the place of `word`: FULL and SURPLUS stay as they are.
-    function record(Word word, uint256 turnNum, uint256 finalizesAt_, uint256 fingerprint_)
-        internal
-        pure
-        returns (Word)
-    {
+    /// @dev The word of a record.
+    function record(uint256 turnNum, uint256 finalizesAt_, uint256 fingerprint_) internal pure returns (Word) {
         if (turnNum > MAX_TURN_NUM) revert IAdjudicator.TurnNumberTooHigh(turnNum);
         if (finalizesAt_ > MAX_FINALIZES_AT) revert IAdjudicator.TimeTooLate(finalizesAt_);
-        uint256 flags = word.isRecorded() ? Word.unwrap(word) & (FULL | SURPLUS) : 0;
-        return Word.wrap(
-            RECORDED | flags | (turnNum << TURN_NUM_AT) | (finalizesAt_ << FINALIZES_AT_AT) | fingerprint_
-        );
+        return Word.wrap(RECORDED | (turnNum << TURN_NUM_AT) | (finalizesAt_ << FINALIZES_AT_AT) | fingerprint_);
+    }
+
+    /// @dev A record that takes the place of another one: FULL and SURPLUS stay as they are.
+    function withFlagsOf(Word word, Word before) internal pure returns (Word) {
+        return Word.wrap(Word.unwrap(word) | (Word.unwrap(before) & (FULL | SURPLUS)));
     }
 
     /// @dev A record of a channel that holds its total, and more where there is a surplus.
@@ -96,11 +95,18 @@ library Words {
     }
 
     function turnNumRecord(Word word) internal pure returns (uint48) {
-        return word.isRecorded() ? uint32(Word.unwrap(word) >> TURN_NUM_AT) : 0;
+        return uint32(_ifRecorded(word) >> TURN_NUM_AT);
     }
 
     function finalizesAt(Word word) internal pure returns (uint48) {
-        return word.isRecorded() ? uint48((Word.unwrap(word) >> FINALIZES_AT_AT) & MAX_FINALIZES_AT) : 0;
+        return uint48((_ifRecorded(word) >> FINALIZES_AT_AT) & MAX_FINALIZES_AT);
+    }
+
+    /// @dev The word where it is a record, else zero.
+    function _ifRecorded(Word word) private pure returns (uint256) {
+        unchecked {
+            return (Word.unwrap(word) >> RECORDED_AT & 1) * Word.unwrap(word);
+        }
     }
 
     function isOpen(Word word) internal pure returns (bool) {
@@ -114,7 +120,7 @@ library Words {
 
     /// @dev Refuses a state, given by its hashes, that is not the recorded one.
     function requireFingerprint(Word word, bytes32 stateHash, bytes32 outcomeHash) internal pure {
-        uint256 recorded = word.isRecorded() ? Word.unwrap(word) & FINGERPRINT : 0;
+        uint256 recorded = _ifRecorded(word) & FINGERPRINT;
         uint256 submitted = fingerprintOf(stateHash, outcomeHash);
         if (recorded != submitted) revert IAdjudicator.FingerprintMismatch(recorded, submitted);
     }

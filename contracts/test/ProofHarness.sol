@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 import {Adjudicator} from "../Adjudicator.sol";
 import {Channel} from "../libraries/Channels.sol";
-import {Proof, Reader} from "../libraries/Reader.sol";
+import {Proof} from "../libraries/Proofs.sol";
+import {Reader} from "../libraries/Reader.sol";
 import {Word} from "../libraries/Words.sol";
 
 /// @title The adjudicator with its check of proofs callable, whatever is recorded
@@ -13,8 +14,8 @@ contract ProofHarness is Adjudicator {
     /// @return The hashes of the last state and of its outcome.
     function requireSupported() external view returns (bytes32, bytes32) {
         (Channel channel, uint256 cursor) = Reader.channel(Reader.START + 32);
-        Proof memory proof = Reader.proof(cursor, channel);
-        Reader.requireEnd(proof.end);
+        Proof proof = Reader.proof(cursor, channel);
+        Reader.requireEnd(proof.end());
         return _requireSupported(channel.id(), Word.wrap(uint256(Reader.word(Reader.START))), channel, proof);
     }
 }

@@ -47,13 +47,13 @@ def _leaves(from_: Core, _to: Core) -> bool:
 
 
 _ROWS: dict[str, tuple[_Wanted, int]] = {
-    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 145_800),
-    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 116_500),
+    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 145_060),
+    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 115_120),
     "discard_respond_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 106_690),
     "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 106_940),
     "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 136_760),
     "discard_challenge_deal": (_makes(PositionType.DEALT_FIRST), 254_540),
-    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 266_100),
+    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 263_740),
     "discard_challenge_shuffle": (_makes(PositionType.SHUFFLED), 292_710),
     "discard_respond_leave": (_leaves, 97_060),
     "discard_challenge_show": (

@@ -70,8 +70,8 @@ OSAKA = Prices(
     push=7,
     approval=100_000,
     usual_deposit=46_500,
-    usual_conclude=61_650,
-    usual_dispute=59_250,
+    usual_conclude=60_800,
+    usual_dispute=56_150,
 )
 AMSTERDAM = Prices(
     fork="Amsterdam",
@@ -84,8 +84,8 @@ AMSTERDAM = Prices(
     push=18,
     approval=220_000,
     usual_deposit=134_600,
-    usual_conclude=67_850,
-    usual_dispute=60_900,
+    usual_conclude=67_000,
+    usual_dispute=57_750,
     calldata_quarters=7,  # a byte costs 64 in place of 16 or 40, and a new slot 97,920, where these decide what is paid
 )
 
