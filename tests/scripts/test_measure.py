@@ -98,7 +98,8 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_every_row_with_a_bound_is_of_one_case() -> None:
-    rows = [row for name, each in CASES.items() if name not in ("gas", "answer") for row in each.rows.values()]
+    others = [each for name, each in CASES.items() if name not in ("gas", "gas_amsterdam", "answer")]
+    rows = [row for each in others for row in each.rows.values()]
     assert len(rows) == len(BOUNDED)
     assert {row.name for row in rows} == BOUNDED
     assert {row.name for row in rows if row.at_least} == AT_LEAST
