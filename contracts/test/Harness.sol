@@ -61,6 +61,16 @@ contract Harness {
         );
     }
 
+    function finalStateHash(bytes32 id, bytes32 outcomeHash_, uint48 turnNum)
+        external
+        pure
+        returns (bytes32 hash, bytes32 plain)
+    {
+        hash = Hashing.finalStateHash(id, outcomeHash_, turnNum);
+        bytes32 typehash = keccak256(abi.encodePacked(STATE_TYPE, ALLOCATION_TYPE));
+        plain = keccak256(abi.encode(typehash, id, outcomeHash_, keccak256(""), keccak256(""), turnNum, true));
+    }
+
     function challengeHash(bytes32 id, uint48 turnNum, bytes32 stateHash_)
         external
         pure

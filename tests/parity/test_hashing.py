@@ -60,6 +60,13 @@ def test_states(id_: bytes, state: VariablePart) -> None:
 
 
 @settings(max_examples=100)
+@given(hashes, outcomes, turns)
+def test_final_states(id_: bytes, outcome: tuple[Allocation, ...], turn: int) -> None:
+    hashed = hash_state(id_, VariablePart(outcome, b"", turn, True))
+    assert HARNESS.hashes("finalStateHash", id_, hashed.outcome, word(turn)) == [hashed.state] * 2
+
+
+@settings(max_examples=100)
 @given(hashes, turns, hashes)
 def test_challenges(id_: bytes, turn: int, state_hash: bytes) -> None:
     assert (
