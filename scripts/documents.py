@@ -13,7 +13,6 @@ from msgspec.structs import FieldInfo, fields
 from forcemove.cli.demo.network.run import NetworkDemoDocument
 from forcemove.cli.demo.without_money import TableDemoDocument
 from forcemove.demo.results import DemoDocument
-from forcemove.demo.unfinished import LockedJson
 from forcemove.inspect import channel_json, documents
 from forcemove.inspect.documents import Document, FailureDocument, FundedKeyDocument, KeyDocument
 from forcemove.inspect.report_shapes import (
@@ -58,7 +57,6 @@ def declarations() -> str:
         rows.append(f"| `{command}` | {' or '.join(f'`{_name(each)}`' for each in structs(shape))} |")
         _gather(shape, found)
     _gather(FailureDocument, found)
-    _gather(LockedJson, found)
     scalars = [f"type {name} = {_scalar(shape)}" for shape, name in _SCALARS.items()]
     table = "\n".join(["| command | document |", "|---|---|", *rows])
     listing = "\n".join([*scalars, *map(_interface, found.values())])

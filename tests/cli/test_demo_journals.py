@@ -1,77 +1,65 @@
-"""The journals of a demonstration: one run at a time has them, and they go when nothing is left in them."""
+"""What a demonstration finds in its players' journals."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from forcemove.demo.errors import AlreadyPlaying
-from forcemove.demo.unfinished import journal_path, opened_journals, unfinished
-from forcemove.errors import JournalError
+from forcemove.chain.local import EmbeddedChain, local_keys
+from forcemove.cli.terminal import Terminal
+from forcemove.demo.environment import DemoEnvironment
+from forcemove.demo.output import DemoOutput
 from forcemove.node.metadata import METADATA, ChannelMetadata
+from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
+from forcemove.protocol.encoding import Domain
 from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.signing import Key
+from forcemove.protocol.types import ETHER
 from forcemove.store.journal import Journal
-from forcemove.store.records import Account, Batch, ChannelUpdate
+from forcemove.store.opening import MEMORY, open_journal
+from forcemove.store.records import Batch, ChannelUpdate
 from forcemove_games.tic_tac_toe import GAME
-from tests.protocol.builders import PLAYERS
-from tests.protocol.table import agreement_for
+from tests.protocol.builders import fixed_part
 
-ACCOUNT = Account(31337, PLAYERS[0].address)
+CHAIN = EmbeddedChain()
+ADJUDICATOR = b"\xad" * 20
+HERE, ELSEWHERE = Domain(CHAIN.chain_id, ADJUDICATOR), Domain(CHAIN.chain_id + 1, ADJUDICATOR)
+ALICE, BOB, CAROL = local_keys()[:3]
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Path:
-    return tmp_path / "forcemove-31337.json"
+def environment() -> DemoEnvironment:
+    """Of the players Alice and Bob."""
+    journals = [open_journal(MEMORY, owner=bytes([seat]) * 16) for seat in range(2)]
+    output = DemoOutput(Terminal().say, Terminal().status)
+    return DemoEnvironment(CHAIN, (ALICE, BOB), output, 1, 60, journals=journals)
 
 
-def begin(journal: Journal, seat: int, block: int = 7, nonce: int = 0) -> bytes:
-    """A channel between Alice and Bob."""
-    agreement = agreement_for(GAME, nonce=nonce)
-    about = ChannelMetadata(GAME.artifact.name, block, bytes(20), 1, b"\x07" * 32)
-    journal.commit(
-        Batch(
-            (ChannelUpdate(agreement.channel_id, 0, CHANNELS.encode(Channel(agreement, seat)), METADATA.encode(about)),)
-        )
-    )
+def begin(
+    journal: Journal, seat: int, nonce: int, *players: Key, domain: Domain = HERE, is_over: bool = False
+) -> bytes:
+    """A channel between these players in the journal of one of them; its id."""
+    destinations = tuple(address_destination(each.address) for each in players)
+    agreement = agree(domain, fixed_part(players, nonce), GAME, 1, ((ETHER, (5,) * len(players)),), destinations)
+    about = ChannelMetadata(GAME.artifact.name, 7, bytes(20), 1, b"\x07" * 32)
+    snapshot = CHANNELS.encode(Channel(agreement, seat))
+    update = ChannelUpdate(agreement.channel_id, 0, snapshot, METADATA.encode(about), finished=is_over)
+    journal.commit(Batch((update,)))
     return agreement.channel_id
 
 
-def files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+def test_a_channel_that_one_or_both_players_have_is_brought_home_once(environment: DemoEnvironment) -> None:
+    alices, bobs = environment.journals
+    both = [begin(journal, seat, 1, ALICE, BOB) for seat, journal in enumerate((alices, bobs))]
+    bobs_alone = begin(bobs, 1, 2, ALICE, BOB)
+    assert [each.id for each in environment.unfinished([GAME])] == [both[0], bobs_alone]
 
 
-def test_the_next_run_finds_what_both_players_have_the_oldest_first(book: Path) -> None:
-    with opened_journals(book, ACCOUNT, 2) as journals:
-        later = [begin(journals[seat], seat, 9, 1) for seat in range(2)]
-        earlier = begin(journals[1], 1, 8, 2)
-    assert files(book.parent) == [journal_path(book, ACCOUNT.address, seat).name for seat in range(2)]
-    with opened_journals(book, ACCOUNT, 1) as again:
-        first, second = unfinished(again, [GAME])
-    assert ([first[0].id], [each.id for each in second]) == ([earlier], later)
-    assert [each.channel.index for each in second] == [0, 1]
-    assert second[0].game is GAME
-
-
-def test_the_files_go_where_no_channel_is_open(book: Path) -> None:
-    with opened_journals(book, ACCOUNT, 2):
-        assert len(files(book.parent)) >= 2
-    assert files(book.parent) == []
-
-
-def test_one_run_at_a_time(book: Path) -> None:
-    with opened_journals(book, ACCOUNT, 1) as (first,):
-        begin(first, 0)
-        with pytest.raises(AlreadyPlaying), opened_journals(book, ACCOUNT, 1):
-            pass
-    with opened_journals(book, ACCOUNT, 1):
-        pass
-
-
-def test_a_damaged_journal_is_refused_and_left_alone(book: Path) -> None:
-    path = journal_path(book, ACCOUNT.address, 0)
-    path.write_bytes(b"something else")
-    with pytest.raises(JournalError), opened_journals(book, ACCOUNT, 1):
-        pass
-    assert path.read_bytes() == b"something else"
+def test_what_a_person_plays_with_the_same_journal_is_left_alone(environment: DemoEnvironment) -> None:
+    alices, _ = environment.journals
+    begin(alices, 0, 1, ALICE, CAROL)
+    begin(alices, 1, 2, CAROL, ALICE)
+    begin(alices, 0, 3, ALICE, BOB, domain=ELSEWHERE)
+    begin(alices, 0, 4, ALICE, BOB, is_over=True)
+    assert environment.unfinished([GAME]) == []

@@ -261,7 +261,6 @@ def _told_by_screens() -> set[str]:
 
 # What a user of these commands cannot meet, or that needs no more than its family says.
 _FAMILY_IS_ENOUGH = {
-    "DemoRefused",
     "InspectionError",
     "PageRequestRefused",
     "AlreadySigned",

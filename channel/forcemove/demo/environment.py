@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from forcemove.arena.participant import LocalParticipant
+from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Call, Chain, Receipt, contract_address
 from forcemove.chain.codec import function
-from forcemove.chain.create2 import CUSTOMARY_FACTORY
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED_COST, PRESIGNED_PRICE, derived_address
+from forcemove.chain.deployment import contracts_to_deploy
+from forcemove.chain.factory import factory_stands
 from forcemove.chain.token import Token
 from forcemove.contracts import artifact
-from forcemove.demo.budget import TRANSFER_GAS, Seats, gas_for_scenarios, scenarios_of
 from forcemove.demo.names import NAMES
 from forcemove.demo.output import DemoOutput
 from forcemove.demo.results import TransactionJson
 from forcemove.errors import ChainError
-from forcemove.game import Game
+from forcemove.game import Game, PlayableApp
+from forcemove.inspect.journal_channel import JournalChannel, read_channels
 from forcemove.node.assemble import Assembly, assemble
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER
+from forcemove.sessions.errors import CannotPayIn
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate, Ownership
 
@@ -32,6 +37,11 @@ __all__ = ["MAX_COST", "DemoEnvironment", "counterparty_key"]
 
 MAX_COST = 10**17
 """The highest cost of one transaction's gas, in wei, however little is at stake, since it is to be shown."""
+_POLL_SECONDS = 0.25
+_PLAYER_GAS = 1_200_000
+"""Gas that a player keeps ether for in each scenario: what any of them uses, and the limit of its last transaction."""
+_TRANSFER_GAS = 75_000
+"""Gas to pay for in advance to send ether, or to have a token do something: the limit has headroom."""
 
 
 def counterparty_key(payer: Key, seat: int = 1) -> Key:
@@ -118,6 +128,18 @@ class DemoEnvironment:
             raise error
         self.output.status("The chain does not answer; trying again")
 
+    def unfinished(self, games: Sequence[Game]) -> list[JournalChannel]:
+        """The channels that an earlier run has left on this chain, each as one of the players' journals has it. Others
+        in these journals, such as those of a person's games, are left alone. `games`: those that are installed."""
+        found = [each for journal in self.journals for each in read_channels(journal, games)[0]]
+        return list({each.id: each for each in found if self._has_left(each)}.values())
+
+    def _has_left(self, stored: JournalChannel) -> bool:
+        agreement, ours = stored.channel.agreement, tuple(key.address for key in self.keys)
+        is_here = agreement.domain.chain_id == self.chain.chain_id
+        is_among_us = agreement.fixed_part.participants == ours[: agreement.count]
+        return stored.ownership is Ownership.ACTIVE and is_here and is_among_us
+
     def forget(self, channel_id: bytes) -> None:
         """Finish a channel in which nothing is left."""
         for player in self.players.values():
@@ -129,6 +151,12 @@ class DemoEnvironment:
                 journal.commit(Batch((done,)))
 
     # --------------------------------------------------------------------------------------------------------- money
+
+    def settle(self) -> None:
+        """Wait until no transaction of the players is on its way any more."""
+        accounts = [key.address for key in self.keys]
+        while any(self.chain.nonce_of(each, block="pending") > self.chain.nonce_of(each) for each in accounts):
+            time.sleep(_POLL_SECONDS)
 
     def transact(self, call: Call, key: Key, operation: str) -> Receipt[Any]:
         """Send a transaction of no channel, and count its cost."""
@@ -151,21 +179,52 @@ class DemoEnvironment:
             return self.chain.balance(account)
         return Token(self.chain, asset).balance_of(account)
 
-    def fund_counterparties(self, seats: Seats, *, in_ether: bool) -> None:
-        """Give each throw-away account the ether that it needs for scenarios of this many players, less its balance."""
+    def require_funds(self, seats: Sequence[int], games: Iterable[PlayableApp], *, in_ether: bool) -> None:
+        """Refuse scenarios of this many players each before anything is sent, unless the payer can deploy what is
+        missing, and give the others what they lack. Raises `CannotPayIn`.
+
+        - `seats`: the number of players of each scenario.
+        - `games`: whose contracts are deployed.
+        - `in_ether`: whether ether is played for, and not a token that is made for the occasion.
+        """
+        contracts = [each for each in contracts_to_deploy(games) if self._is_missing(each)]
+        contracts += [] if in_ether else [artifact("DemoToken")]
+        price, needed = self.chain.fees().max_fee_per_gas, 0
+        if not factory_stands(self.chain, self.factory):
+            # Nodes suggest the price of gas of the presigned transaction that brings the factory, too.
+            price, needed = price + PRESIGNED_PRICE, PRESIGNED_COST
+        calls = 2 * len(self.keys) if in_ether else 4 * len(self.keys)
+        needed += price * (sum(map(_gas_to_deploy, contracts)) + calls * _TRANSFER_GAS)
+        needed += self._needs(0, seats, price, in_ether=in_ether)
+        needed += sum(self._lacks(seat, seats, price, in_ether=in_ether) for seat in range(1, len(self.keys)))
+        payer = self.keys[0].address
+        if (balance := self.chain.balance(payer)) < needed:
+            raise CannotPayIn(payer, balance, needed)
+
+    def _is_missing(self, contract: Artifact) -> bool:
+        return not self.chain.code(derived_address(contract, self.factory))
+
+    def _needs(self, seat: int, seats: Sequence[int], price: int, *, in_ether: bool) -> int:
+        """The ether, in wei, that a player needs for its scenarios, at this price of gas."""
+        scenarios = sum(seat < count for count in seats)
+        return scenarios * (_PLAYER_GAS * price + (self.deposit if in_ether else 0))
+
+    def _lacks(self, seat: int, seats: Sequence[int], price: int, *, in_ether: bool) -> int:
+        return max(0, self._needs(seat, seats, price, in_ether=in_ether) - self.chain.balance(self.keys[seat].address))
+
+    def fund_counterparties(self, seats: Sequence[int], *, in_ether: bool) -> None:
+        """Give each throw-away account the ether that it lacks for scenarios of this many players."""
         for seat in range(1, len(self.keys)):
-            account, scenarios = self.keys[seat].address, scenarios_of(seat, seats)
-            gas = gas_for_scenarios(scenarios) * self.chain.fees().max_fee_per_gas
-            missing = gas + (self.deposit * scenarios if in_ether else 0) - self.chain.balance(account)
+            missing = self._lacks(seat, seats, self.chain.fees().max_fee_per_gas, in_ether=in_ether)
             if missing > 0:
-                receipt = self.transact(Call(account, b"", missing), self.keys[0], "fund")
+                receipt = self.transact(Call(self.keys[seat].address, b"", missing), self.keys[0], "fund")
                 self.output.transaction(NAMES[0], "sends the throw-away counterparty ether", receipt.gas_used)
 
     def return_rest(self) -> None:
         """Send the balances of the throw-away accounts back to the payer."""
         payer, *others = self.keys
         for name, other in zip(NAMES[1:], others, strict=False):
-            rest = self.chain.balance(other.address) - TRANSFER_GAS * self.chain.fees().max_fee_per_gas
+            rest = self.chain.balance(other.address) - _TRANSFER_GAS * self.chain.fees().max_fee_per_gas
             if rest > 0:
                 receipt = self.transact(Call(payer.address, b"", rest), other, "return")
                 self.output.transaction(name, "sends back what is left", receipt.gas_used)
@@ -183,3 +242,8 @@ class DemoEnvironment:
         for key in self.keys:
             self.transact(Call(self.asset, mint.encode(key.address, amount)), payer, "mint")
             self.transact(token.approve(self.book.adjudicator, amount), key, "approve")
+
+
+def _gas_to_deploy(contract: Artifact) -> int:
+    """At most: 200 gas for a byte that is stored, 16 for one that is sent, and a little for running the constructor."""
+    return 60_000 + 220 * len(contract.bytecode)

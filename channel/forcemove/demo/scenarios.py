@@ -7,20 +7,24 @@ defends itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from os.path import relpath
 from typing import Any
 
 from forcemove.arena.tricks import old_proof, signed_by
+from forcemove.demo.environment import DemoEnvironment
 from forcemove.demo.results import ScenarioResult
 from forcemove.demo.table import DemoPlayer, DemoTable
 from forcemove.errors import RuleError
 from forcemove.game import Level
+from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.state import SignedState, VariablePart
 
-__all__ = ["SCENARIOS", "Scenario", "let_the_time_pass", "never", "try_illegal"]
+__all__ = ["SCENARIOS", "Scenario", "bring_home", "let_the_time_pass", "never", "try_illegal"]
 
 Scenario = Callable[[DemoTable], Coroutine[Any, Any, ScenarioResult]]
 """Plays the channel of a new table to its end."""
@@ -107,6 +111,28 @@ async def cheat(table: DemoTable) -> ScenarioResult:
 
 SCENARIOS: dict[str, Scenario] = {"honest": honest, "stall": stall, "stale-state": stale_state, "cheat": cheat}
 """The scenarios by name."""
+
+
+async def bring_home(environment: DemoEnvironment, left: JournalChannel) -> None:
+    """Conclude a channel that an earlier run has left. It stays in the journals where that fails, and where it is of
+    another chain. Raises what the chain and the clients raise."""
+    say, chain = environment.output.say, environment.chain
+    game, asset = left.require_game(), left.channel.agreement.fixed_part.asset
+    environment.output.title(f"Left over from an earlier run: a channel of {game.name}")
+    if left.elsewhere(chain):
+        where = relpath(environment.journals[0].where)
+        say(f"It is of another chain with the same id, and waits for that chain in {where}.")
+        return
+    table = DemoTable(environment, game, left.assembly(chain, environment.others))
+    if table.adjudicator.holdings_of(left.id, asset, left.channel.agreement.fixed_part.total).amount:
+        say(f"The money in channel {hex_text(left.id)} is brought home.")
+        for player in table.players:
+            player.managed.feed(ConcludeWanted())
+        await table.play(lambda: table.is_paid)
+        say("The channel is closed, and all are paid.")
+    else:
+        say("Nothing is locked in it: it is given up.")
+    environment.forget(left.id)
 
 
 # --------------------------------------------------------------------------------------------------------- their parts

@@ -111,7 +111,7 @@ class ChallengeTooShort(LocalError):
 
 @dataclass(eq=False)
 class CannotPayIn(LocalError):
-    """The account has `balance` wei, and needs `needed` wei for its deposit and the usual gas."""
+    """The account has `balance` wei, and needs `needed` wei for deposits and gas."""
 
     account: bytes
     balance: int

@@ -471,7 +471,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Offer --duration at least {needed}, or ask for an offer with so much.",
     ),
     "CannotPayIn": (
-        "The account {account} has {balance:short}, and needs {needed:least} for its deposit and the usual gas.",
+        "The account {account} has {balance:short}, and needs {needed:least} for deposits and gas.",
         "Nothing was signed. Send it some of the chain's ether, or play for less.",
     ),
     "TooFewTokens": (
@@ -574,18 +574,6 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The state names the adjudicator {named}, not the one given.",
         "Leave --adjudicator out.",
     ),
-    "NotEnough": (
-        "{name} ({account}) needs {needed:least} and has {there:short}: nothing is played.\n{parts}",
-        "If it is the account of --key, send it ether; or give a lower --stake, or play less: --game and --scenario.",
-    ),
-    "AlreadyPlaying": (
-        "Another demonstration is playing with this account on this chain ({path} is in use); nothing was sent.",
-        "Wait until it is over, or play with another --key.",
-    ),
-    "StillWaiting": (
-        "A transaction of {account} from before still waits for a block; nothing new was sent.",
-        "The chain is busy or makes no blocks. Run the same command again later.",
-    ),
     "PlayerFailed": ("{reason}.", "This is a mistake of Forcemove's, or the machine is very slow."),
     "AdjudicatorNotNamed": (
         "Which adjudicator? There is no address book at forcemove-{chain_id}.json.",
@@ -628,8 +616,8 @@ _OLDER_VERSION = (
     "The program that wrote it must be updated, and write it again; nothing was changed.",
 )
 
-_PAGES = frozenset({"NotEnough", "SourceRefused"})
-"""Errors with a text of several lines, our own or from another program on this machine."""
+_PAGES = frozenset({"SourceRefused"})
+"""Errors with a text of several lines, from another program on this machine."""
 
 _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (AppError, "The rules of the game forbid it: {error}.", "The move was ours; nothing was changed."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from os.path import relpath
@@ -12,34 +12,40 @@ from pathlib import Path
 import click
 
 from forcemove.arena.virtual_time import VirtualTimeLoop
-from forcemove.chain.addresses import show_address
 from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
 from forcemove.chain.deployment import deploy
 from forcemove.chain.endpoints import answering
 from forcemove.chain.local import local_keys, open_chain
+from forcemove.cli.channel.stores import open_store
 from forcemove.cli.demo.signals import NO_LOSS, CutOff, Stopped, run_until_stopped, stopped_by_signals
 from forcemove.cli.deploy import book_path, require_not_mainnet
 from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.terminal import Terminal
-from forcemove.demo.budget import require_funds
 from forcemove.demo.environment import DemoEnvironment, counterparty_key
-from forcemove.demo.errors import DemoRefused
 from forcemove.demo.output import DemoOutput
 from forcemove.demo.player_checks import CHECKED_SCENARIOS
 from forcemove.demo.results import DemoDocument, ScenarioResult
-from forcemove.demo.scenarios import SCENARIOS
+from forcemove.demo.scenarios import SCENARIOS, bring_home
 from forcemove.demo.table import DemoTable
-from forcemove.demo.unfinished import LockedJson, bring_home, locked_in, opened_journals, settle_accounts, unfinished
 from forcemove.game import Game
+from forcemove.inspect.journal_channel import JournalChannel
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER
+from forcemove.protocol.types import MAX_PARTICIPANTS
+from forcemove.sessions.errors import CannotPayIn
+from forcemove.store.journal import Journal
 from forcemove.store.records import Account
-from forcemove.text.amounts import format_amount
+from forcemove.text.amounts import amount_text
+from forcemove.workers.errors import AccountInUse
 
 __all__ = ["DemoRun", "Plan"]
+
+_LEASE = 60.0
+_REFUSALS = (click.ClickException, CannotPayIn)
+"""Errors before anything was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ class DemoRun:
         return DemoDocument([each.document for each in self.results], others)
 
     def play(self) -> None:
-        """Play the scenarios. Raises `CutOff`, `NotEnough`, and, before any transaction is sent, the errors of the
+        """Play the scenarios. Raises `CutOff`, `CannotPayIn`, and, before any transaction is sent, the errors of the
         node, the key file, the address book and the journals."""
         with stopped_by_signals():
             try:
@@ -128,7 +134,7 @@ class DemoRun:
                 environment = self._begin(chain, local_keys()[: max(self.plan.seats)])
                 self._play(environment, Path(folder) / "book.json")
         except (KeyboardInterrupt, Exception) as error:
-            if isinstance(error, click.ClickException | DemoRefused | BrokenPipeError):
+            if isinstance(error, (*_REFUSALS, BrokenPipeError)):
                 raise
             raise CutOff(error, NO_LOSS) from error
 
@@ -140,14 +146,16 @@ class DemoRun:
             require_not_mainnet(chain, self.plan.allow_mainnet)
             self.terminal.close()  # somebody may be asked for a passphrase
             key = open_key_file(key_file)
-            book = self.plan.book_file or book_path(chain.chain_id)
-            account = Account(chain.chain_id, key.address)
-            journals = stack.enter_context(opened_journals(book, account, max(self.plan.seats)))
+            paths = _journal_paths(key_file, max(self.plan.seats))
+            journals = [stack.enter_context(_opened_journal(each)) for each in paths]
+            if journals[0].leases.take([Account(chain.chain_id, key.address)], _LEASE).refused:
+                raise AccountInUse(chain.chain_id, key.address)
             keys = (key, *(counterparty_key(key, seat) for seat in range(1, len(journals))))
             environment = self._begin(chain, keys)
             environment.journals, environment.others = journals, tuple(others)
             with _cut_off(environment):
-                self._settle(environment, book)
+                book = self.plan.book_file or book_path(chain.chain_id)
+                self._bring_home(environment, book)
                 self._play(environment, book)
                 environment.return_rest()
 
@@ -164,19 +172,21 @@ class DemoRun:
         )
         return self.environment
 
-    def _settle(self, environment: DemoEnvironment, book: Path) -> None:
+    def _bring_home(self, environment: DemoEnvironment, book: Path) -> None:
         """Bring home what an earlier run has left."""
         self.terminal.status("Waiting for transactions from before")
-        settle_accounts(environment.chain, environment.keys)
+        environment.settle()
         if book.exists():
             environment.factory = load_book(book).factory
-        if left := unfinished(environment.journals, usable_games()):
-            run_until_stopped(bring_home(environment, left))
+        if left := environment.unfinished(usable_games()):
+            for each in left:
+                run_until_stopped(bring_home(environment, each))
+            environment.return_rest()
 
     def _play(self, environment: DemoEnvironment, book: Path) -> None:
         """Play all scenarios, with the contracts of the book; those that are missing are deployed."""
         plan, chain, keys = self.plan, environment.chain, environment.keys
-        require_funds(chain, keys, plan.stake, plan.seats, environment.factory, plan.games, in_ether=plan.in_ether)
+        environment.require_funds(plan.seats, plan.games, in_ether=plan.in_ether)
         self.terminal.status("Deploying the contracts")
         environment.deployment = deploy(chain, keys[0], book, plan.games)
         environment.factory = environment.deployment.factory
@@ -197,32 +207,42 @@ async def _scenario(environment: DemoEnvironment, name: str, game: Game, seats: 
     return await (SCENARIOS | CHECKED_SCENARIOS)[name](table)
 
 
+def _journal_paths(key_file: Path, seats: int) -> list[str]:
+    """The players' journals, by seat: the first is the one that the key plays with elsewhere, too. `seats`: how many
+    there are at least; there are more where an earlier run had more."""
+    own = f"{key_file.stem}.journal"
+    paths = [own, *(f"{own}-{seat}" for seat in range(1, MAX_PARTICIPANTS))]
+    return [path for seat, path in enumerate(paths) if seat < seats or Path(path).exists()]
+
+
+@contextmanager
+def _opened_journal(path: str) -> Iterator[Journal]:
+    """A player's journal, whose leases are given back in the end."""
+    with open_store(path, may_be_new=True) as journal:
+        try:
+            yield journal
+        finally:
+            journal.leases.release(journal.leases.renew(_LEASE))
+
+
 @contextmanager
 def _cut_off(environment: DemoEnvironment) -> Iterator[None]:
-    """Say of what ends the block what is left, where anything may be: where money is locked, and how it comes back."""
+    """Say of what ends the block what it leaves, and how the money comes home."""
     try:
         yield
     except (KeyboardInterrupt, Exception) as error:
-        left = unfinished(environment.journals, usable_games())
-        if isinstance(error, click.ClickException | DemoRefused) and not left:
+        left = environment.unfinished(usable_games())
+        if isinstance(error, _REFUSALS) and not left:
             raise
-        locked = locked_in(left)
-        lines = [line for each in locked for line in _shown(each)] or ["Nothing is locked in a channel."]
-        for key in environment.keys[1:] if environment.spent else ():
-            lines += ["Perhaps unused: some ether", f"  on the throw-away account {show_address(key.address)}"]
+        lines = [line for each in left for line in _shown(each)]
         if left:
             lines.append(f"What gets it back is in {relpath(environment.journals[0].where)}.")
-        if left or environment.spent:
-            lines.append("Run the same command in the same directory: it brings the money home first.")
-        raise CutOff(error, "\n".join(lines), locked) from error
+        lines.append("Run the same command in the same directory: it brings the money home first.")
+        raise CutOff(error, "\n".join(lines), [each.id for each in left]) from error
 
 
-def _shown(locked: LockedJson) -> Sequence[str]:
-    """What is locked, in lines of at most 80 columns."""
-    is_ether = locked.asset == show_address(ETHER)
-    amount = format_amount(int(locked.amount)) if is_ether else f"{int(locked.amount):,} of {locked.asset}"
-    return (
-        f"Locked: at most {amount}",
-        f"  in channel {locked.channel_id}",
-        f"  of the adjudicator {locked.adjudicator}",
-    )
+def _shown(left: JournalChannel) -> Iterator[str]:
+    """What a channel holds at most, in lines of at most 80 columns."""
+    for asset, amounts in left.channel.agreement.deposits:
+        yield f"Locked: at most {amount_text(asset, sum(amounts), left.tokens)}"
+    yield f"  in channel {hex_text(left.id)}"

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
-from forcemove.inspect.documents import Document
 
 __all__ = ["NO_LOSS", "CutOff", "Stopped", "run_until_stopped", "stopped_by_signals"]
 
@@ -32,11 +31,11 @@ class Stopped(KeyboardInterrupt):
 
 
 class CutOff(Explained):
-    """A demonstration did not come to its end, because of `cause`: a signal, a node, or our mistake. `locked`: what
-    its channels hold."""
+    """A demonstration did not come to its end, because of `cause`: a signal, a node, or our mistake. `channels`:
+    the ids of those that are unfinished."""
 
-    def __init__(self, cause: BaseException, then: str, locked: Sequence[Document] = ()) -> None:
-        super().__init__(words_of(cause), then, cause=type(cause).__name__, locked=locked)
+    def __init__(self, cause: BaseException, then: str, channels: Sequence[bytes] = ()) -> None:
+        super().__init__(words_of(cause), then, cause=type(cause).__name__, channels=channels)
         self._cause = cause
 
     @property
