@@ -89,16 +89,28 @@ class EmbeddedChain(Chain):
                 return False
 
         lock = self._lock = threading.RLock()
+        account = {"balance": LOCAL_BALANCE, "nonce": 0, "code": b"", "storage": {}}
+        backend = Backend(genesis_state={key.address: account for key in local_keys()})
 
         class Provider(EthereumTesterProvider):
-            """eth-tester calls and mines on one state, which a second thread would find half changed."""
+            """eth-tester calls and mines on one state, which a second thread would find half changed. Blocks are asked
+            for at every look, and eth-tester puts them together each time: it is asked once for each header to mine."""
+
+            _header: object = None
+            _blocks: dict[tuple[Any, ...], RPCResponse]
 
             def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
                 with lock:
-                    return super().make_request(method, params)
+                    if method != "eth_getBlockByNumber":
+                        return super().make_request(method, params)
+                    header = backend.chain.header
+                    if self._header is not header:
+                        self._header, self._blocks = header, {}
+                    if (asked := tuple(params)) not in self._blocks:
+                        self._blocks[asked] = super().make_request(method, params)
+                    return self._blocks[asked]
 
-        account = {"balance": LOCAL_BALANCE, "nonce": 0, "code": b"", "storage": {}}
-        self.tester = EthereumTester(Backend(genesis_state={key.address: account for key in local_keys()}))
+        self.tester = EthereumTester(backend)
         super().__init__(_web3(Provider(self.tester)), "eth-tester")
 
     def travel_to(self, time_: int) -> None:
