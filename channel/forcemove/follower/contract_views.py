@@ -113,8 +113,9 @@ class ContractViews:
         for each in followed:
             for asset in each.credits_due:
                 asking.setdefault((each.payee or b"", asset), []).append(each)
-        for start in range(0, len(asking), _CREDITS):
-            keys = list(asking)[start : start + _CREDITS]
+        owed = list(asking)
+        for start in range(0, len(owed), _CREDITS):
+            keys = owed[start : start + _CREDITS]
             parts = (self._adjudicator.credit_of.steps(*key, block=block.number) for key in keys)
             failure: ForcemoveError | None = None
             for key, amount in zip(keys, (yield from together(parts)), strict=True):
