@@ -24,6 +24,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -76,16 +77,19 @@ ANNEXES = {"test": Annex("analysis", sees_ours=False), "docs": Annex("docs", see
 
 
 def set_up(purpose: str) -> None:
-    """Make everything that the purpose needs; errors that only people can mend are found before the long work."""
+    """Make everything that the purpose needs; errors that only people can mend are found before the long work. Node's
+    packages come meanwhile: mostly all of it waits for the network, and for one core."""
     needs_node = purpose in {"network", "test"} and not is_node_set_up()
     if needs_node:
         require_node()
-    set_up_python({"network": "play", "docs": "test"}.get(purpose, purpose))
-    annex = ANNEXES.get(purpose)
-    if annex is not None and not is_annex_set_up(annex):
-        set_up_annex(annex)
-    if needs_node:
-        set_up_node()
+    with ThreadPoolExecutor(1) as meanwhile:
+        node = meanwhile.submit(set_up_node) if needs_node else None
+        set_up_python({"network": "play", "docs": "test"}.get(purpose, purpose))
+        annex = ANNEXES.get(purpose)
+        if annex is not None and not is_annex_set_up(annex):
+            set_up_annex(annex)
+        if node is not None:
+            node.result()
 
 
 def set_up_python(purpose: str) -> None:
