@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,16 +43,35 @@ def test_what_is_written_means_something(call: Call) -> None:
     assert compare(write(call))
 
 
-@settings(max_examples=50)
-@given(calls, st.integers(0, 2**32), st.binary(min_size=1, max_size=65))
-def test_each_byte_changed_each_end_cut_and_something_more(call: Call, seed: int, more: bytes) -> None:
+def compare_mutations(call: Call, seed: int) -> int:
+    """Compare a call with each byte changed, and cut before each byte; returns how many that were."""
     written, rng = write(call), random.Random(seed)
     for at in range(4, len(written)):
         changed = bytearray(written)
         changed[at] ^= rng.choice((1, 2, 0x40, 0x80, rng.randrange(1, 256)))
         compare(bytes(changed))
         compare(written[:at])
-    compare(written + more)
+    return 2 * (len(written) - 4)
+
+
+@pytest.mark.parametrize("least", [10_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_each_byte_changed_and_each_end_cut(least: int) -> None:
+    count = 0
+
+    @settings(max_examples=least // 200)
+    @given(calls, st.integers(0, 2**32))
+    def compare_some(call: Call, seed: int) -> None:
+        nonlocal count
+        count += compare_mutations(call, seed)
+
+    compare_some()
+    assert count >= least
+
+
+@settings(max_examples=50)
+@given(calls, st.binary(min_size=1, max_size=65))
+def test_something_more(call: Call, more: bytes) -> None:
+    compare(write(call) + more)
 
 
 @settings(max_examples=500)
