@@ -31,9 +31,8 @@ from forcemove.sender.transactions import (
     TxOutcome,
     TxRequest,
     Version,
-    decode_tx,
-    encode_tx,
 )
+from forcemove.sender.tx_codec import decode_tx, encode_tx
 from forcemove.workers.tx_requests import tx_request_for
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, Playground, Story

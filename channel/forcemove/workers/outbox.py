@@ -19,11 +19,8 @@ from forcemove.sender.transactions import (
     PendingTx,
     RequestId,
     TxRequest,
-    decode_request,
-    decode_tx,
-    encode_request,
-    encode_tx,
 )
+from forcemove.sender.tx_codec import decode_request, decode_tx, encode_request, encode_tx
 from forcemove.store import records
 from forcemove.store.records import (
     Account,

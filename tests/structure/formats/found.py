@@ -79,8 +79,8 @@ _JOURNAL = {
     "forcemove.node.metadata.METADATA",
     "forcemove.protocol.codec.msgpack_codec.CHANNELS",
     "forcemove.protocol.codec.msgpack_codec.SUBMISSIONS",
-    "forcemove.sender.transactions._REQUESTS",
-    "forcemove.sender.transactions._TXS",
+    "forcemove.sender.tx_codec._REQUESTS",
+    "forcemove.sender.tx_codec._TXS",
     "forcemove.sessions.meetings.meeting.MEETINGS",
     "forcemove.watchtower.acceptance.STORED_APPOINTMENTS",
 }
