@@ -56,12 +56,12 @@ def test_costs_are_those_of_the_present_fee(playground: Playground) -> None:
     agreement = channel(playground).agreement
     costs = costs_of(agreement, 0, now(Fees(21 * GWEI, GWEI)), object())
     assert costs.deposits == ((ETHER, 10**18),)
-    assert costs.usual == (46_500 + 61_650) * 11 * GWEI
-    assert costs.disputes == 6 * 59_250 * 11 * GWEI
+    assert costs.usual == (46_500 + 60_800) * 11 * GWEI
+    assert costs.disputes == 6 * 56_150 * 11 * GWEI
     assert costs_of(agreement, 0, now(Fees(11 * GWEI, 11 * GWEI, is_legacy=True)), object()) == costs
     dear = costs_of(agreement, 0, Conditions(Fees(21 * GWEI, GWEI), 12.0, AMSTERDAM), object())
-    assert dear.usual == (134_600 + 67_850) * 11 * GWEI
-    assert dear.disputes == 6 * 60_900 * 11 * GWEI
+    assert dear.usual == (134_600 + 67_000) * 11 * GWEI
+    assert dear.disputes == 6 * 57_750 * 11 * GWEI
 
 
 def test_disputes_cost_what_the_game_says_that_they_cost(playground: Playground) -> None:

@@ -206,6 +206,10 @@ def test_one_that_fails_harms_no_other_and_goes_alone_from_then_on() -> None:
     assert desk.records == [ANSWERED] * COUNT
     failed = [each for each in desk.outcomes if isinstance(each, TxFailed)]
     assert [each.request_id for each in failed] == [requests[2].request_id]
+    for each, done in zip(desk.stories, desk.outcomes, strict=True):
+        if isinstance(done, Confirmed):
+            (log,) = each.adjudicator.placed(done.receipt).logs
+            assert log.log.channel_id == each.agreement.channel_id  # type: ignore[union-attr]
     assert isinstance(failed[0].error, Overtaken)
     assert failed[0].cost == failed[0].error.cost > 0
     desk.want_all()

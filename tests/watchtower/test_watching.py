@@ -380,7 +380,7 @@ def test_what_is_offered_for_an_answer_behind_is_not_charged_to_the_client_befor
     keeper = make(served={ALICE.address: budget, BOB.address: ETHER}, settings=replace(SETTINGS, bump_after=1e-9))
     stories = crowd(playground, keeper, 0, 1)
     node = stories[0].chain.node  # type: ignore[attr-defined]
-    node.base_fee *= 32
+    node.base_fee *= 36
     node.mine()
     keeper.tower.poll()
     assert waiting(keeper)[0].newest.max_fee > node.base_fee

@@ -84,9 +84,12 @@ def _batch(parts: Sequence[TxRequest]) -> TxRequest:
 
 def failed_items(logs: Iterable[RawLog], request: TxRequest) -> list[int]:
     """The places of the parts of a batch that have failed, from the logs of its transaction."""
-    failed = [each for each in logs if each.address == request.to and each.topics == (_BATCH_FAILED,)]
-    places = {int.from_bytes(each.data[:32]) for each in failed}
+    places = {int.from_bytes(each.data[:32]) for each in logs if _tells_of_failure(each, request)}
     return sorted(each for each in places if each < len(request.parts))
+
+
+def _tells_of_failure(log: RawLog, request: TxRequest) -> bool:
+    return log.address == request.to and log.topics == (_BATCH_FAILED,)
 
 
 def shares(request: TxRequest, amount: int) -> list[int]:
@@ -123,10 +126,13 @@ def outcomes_of(
 
 
 def _logs_by_channel(request: TxRequest, logs: Iterable[RawLog]) -> Mapping[bytes | None, list[RawLog]]:
-    """The logs of a batch by channel: those that name none, as of payments, are of the channel of the log before."""
+    """The logs of a batch by channel: those that name none, as of payments, are of the channel of the log before. Those
+    of failures are of none."""
     found: dict[bytes | None, list[RawLog]] = defaultdict(list)
     channels, channel = {channel_of(each.request_id) for each in request.parts}, None
     for each in logs:
+        if _tells_of_failure(each, request):
+            continue
         named = each.topics[1] if len(each.topics) > 1 else None
         channel = named if named in channels else channel
         found[channel].append(each)

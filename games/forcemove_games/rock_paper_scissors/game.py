@@ -61,7 +61,7 @@ class RockPaperScissors:
         "Between two rounds everybody may leave, and nothing is lost.",
     )
     seats = (PLAYERS,)
-    dispute_gas = 100_000
+    dispute_gas = 97_500
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 

@@ -59,7 +59,7 @@ class TicTacToe:
         "After a round the loser may ask for another, and after a draw O may; the one who asked begins it as X.",
     )
     seats = (PLAYERS,)
-    dispute_gas = 97_500
+    dispute_gas = 95_500
     table: tuple[TransitionRow, ...] = rules.TABLE
     errors: Mapping[str, type[AppError]] = rules.ERRORS
 
