@@ -255,6 +255,28 @@ def test_a_batch_that_nothing_refuses_is_not_taken_apart_while_it_waits() -> Non
     assert desk.sizes == [COUNT]
 
 
+def test_a_batch_that_an_endpoint_has_is_not_taken_apart_because_it_refuses_more_for_it() -> None:
+    """It may be in a block already: then its nonce must not be used for something else."""
+    desk = Desk()
+    desk.want_all()
+    desk.look()
+    before = desk.endpoints[0].answer
+
+    def answer(method: str, *params: Any) -> Any:
+        if method == "eth_sendRawTransaction":
+            raise EndpointFailed(method, "replacement transaction underpriced")
+        return before(method, *params)
+
+    desk.endpoints[0].answer = answer
+    desk.node.base_fee *= 10
+    desk.node.mine()
+    for _ in range(10):
+        desk.wait(120)
+        desk.look()
+    assert desk.sizes == [COUNT]
+    assert len(desk.kept.all()[0].versions) > 1
+
+
 def test_an_account_that_cannot_pay_for_a_batch_pays_for_what_it_can() -> None:
     desk = Desk()
     row = desk.answer(desk.stories[0]).gas

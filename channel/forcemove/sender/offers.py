@@ -26,6 +26,7 @@ class Offers(Generic[LaneT]):
     def __init__(self) -> None:
         self._last: dict[int, dict[LaneT, bytes]] = {}
         self._answers: dict[int, dict[LaneT, Refusal | None]] = {}
+        self._taken: dict[int, set[LaneT]] = {}
         self._made_at: dict[int, dict[LaneT, int]] = {}
         self._due: dict[LaneT, dict[int, Version]] = {}
 
@@ -53,9 +54,14 @@ class Offers(Generic[LaneT]):
         for it."""
         return isinstance(self._answers.get(nonce, {}).get(lane), TransactionRefused)
 
+    def is_never_taken(self, lane: LaneT, nonce: int) -> bool:
+        """Whether this endpoint has refused every version with this nonce that it was offered, whatever for."""
+        has_refused = self._answers.get(nonce, {}).get(lane) is not None
+        return has_refused and lane not in self._taken.get(nonce, ())
+
     def forget(self, nonce: int) -> None:
         """Forget the offers of a transaction that is over."""
-        for each in (self._last, self._answers, self._made_at):
+        for each in (self._last, self._answers, self._taken, self._made_at):
             each.pop(nonce, None)
         for due in self._due.values():
             due.pop(nonce, None)
@@ -93,6 +99,8 @@ class Offers(Generic[LaneT]):
                 self._made_at.setdefault(signed.nonce, {})[lane] = look
                 if not isinstance(answer, PassingError):
                     self._answers.setdefault(signed.nonce, {})[lane] = answer
+                if answer is None:
+                    self._taken.setdefault(signed.nonce, set()).add(lane)
 
     def answers(self, nonce: int, among: Collection[LaneT]) -> list[Refusal | None] | None:
         """What endpoints have answered to the offer of a transaction: why they refuse it, None where one takes it. None

@@ -272,11 +272,14 @@ class Sender:
                 self._take_apart(pending)
 
     def _is_stuck(self, pending: PendingTx) -> bool:
-        """Whether some endpoint refuses a batch, and it was not mined in a part of its time: others may have it, or
-        lie."""
-        refusals = self._offers.answers(pending.nonce, ()) or ()
-        has_waited = self._clock() - pending.versions[0].signed_at >= (part_of(pending) or self._bump_after)
-        return pending.nonce not in self._pending.announced and has_waited and any(refusals)
+        """Whether some endpoint has never taken a batch, and since then shows it as not mined, and a part of its time
+        has gone by: others may have it, or lie."""
+        nonce, age = pending.nonce, self._clock() - pending.versions[0].signed_at
+        if nonce in self._pending.announced or age < (part_of(pending) or self._bump_after):
+            return False
+        refusing = [each for each in self._lanes.live if self._offers.is_never_taken(each, nonce)]
+        asked = [each for each in refusing if self._offers.made_at(each, nonce) <= each.look]
+        return any(each.opinion is not None and each.opinion.mined <= nonce for each in asked)
 
     def _take_apart(self, batch: PendingTx) -> None:
         """Send the parts of a batch alone, the first of them with its nonce."""
@@ -323,7 +326,7 @@ class Sender:
         is_fresh = nonce in self._signer.fresh
         self._signer.fresh.discard(nonce)
         refusals = [each for each in said if each is not None]
-        if pending.request.parts and len(refusals) == len(said):
+        if is_fresh and pending.request.parts and len(refusals) == len(said):
             self._take_apart(pending)
             return
         poor = [each for each in refusals if isinstance(each, InsufficientFunds)]
