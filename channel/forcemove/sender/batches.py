@@ -84,11 +84,11 @@ def _batch(parts: Sequence[TxRequest]) -> TxRequest:
 
 def failed_items(logs: Iterable[RawLog], request: TxRequest) -> list[int]:
     """The places of the parts of a batch that have failed, from the logs of its transaction."""
-    places = {int.from_bytes(each.data[:32]) for each in logs if _tells_of_failure(each, request)}
+    places = {int.from_bytes(each.data[:32]) for each in logs if _is_failure(each, request)}
     return sorted(each for each in places if each < len(request.parts))
 
 
-def _tells_of_failure(log: RawLog, request: TxRequest) -> bool:
+def _is_failure(log: RawLog, request: TxRequest) -> bool:
     return log.address == request.to and log.topics == (_BATCH_FAILED,)
 
 
@@ -131,7 +131,7 @@ def _logs_by_channel(request: TxRequest, logs: Iterable[RawLog]) -> Mapping[byte
     found: dict[bytes | None, list[RawLog]] = defaultdict(list)
     channels, channel = {channel_of(each.request_id) for each in request.parts}, None
     for each in logs:
-        if _tells_of_failure(each, request):
+        if _is_failure(each, request):
             continue
         named = each.topics[1] if len(each.topics) > 1 else None
         channel = named if named in channels else channel
