@@ -94,7 +94,7 @@ class Desk:
         self.node.next_time += int(seconds)
 
     def rest(self) -> None:
-        """Until nothing is to be sent any more."""
+        """Until nothing is left to send."""
         for _ in range(20):
             self.mine()
             self.wait(1)

@@ -81,8 +81,8 @@ class PendingTxs:
         self._failed.pop(nonce, None)
 
     def announce(self, nonce: int, shown: TxObservation) -> bool:
-        """Whether the owner is to be given what an endpoint shows to have become of a transaction: only once of its
-        kind."""
+        """Note what an endpoint shows of a transaction that is mined. Returns whether the owner is to be given it: each
+        kind of outcome is given once."""
         announced = self.announced.setdefault(nonce, set())
         if shown.outcome is None or type(shown.outcome) in announced:
             return False
@@ -113,11 +113,6 @@ class PendingTxs:
         """The same, and the batches on their way of which the request is a part."""
         batches = [self.by_nonce[nonce] for nonce in sorted(self._in_batches.get(request_id, ()))]
         return self.copies(request_id) + batches
-
-    @property
-    def waiting(self) -> list[int]:
-        """The nonces of the transactions on their way without an outcome."""
-        return [nonce for nonce in self.by_nonce if nonce not in self.announced]
 
     def is_waiting(self, request_id: RequestId) -> bool:
         """Whether a transaction for the request is on its way, without an outcome."""

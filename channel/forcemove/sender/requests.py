@@ -66,13 +66,16 @@ class Requests:
 
     def submit(self, request: TxRequest) -> None:
         """Ask for a transaction between two looks, unless the same is asked for already."""
-        if request.request_id not in self:
-            self._by_id[request.request_id] = UnsignedRequest(request, self.look)
+        self._keep(UnsignedRequest(request, self.look))
 
     def add(self, request: TxRequest, *, is_again: bool = False) -> None:
         """The same within a look."""
+        self._keep(UnsignedRequest(request, self.look - 1, is_again))
+
+    def _keep(self, unsigned: UnsignedRequest) -> None:
+        request = unsigned.request
         if request.request_id not in self:
-            self._by_id[request.request_id] = UnsignedRequest(request, self.look - 1, is_again)
+            self._by_id[request.request_id] = unsigned
             self._parts.update(each.request_id for each in request.parts)
 
     def put_together(self, is_new: Callable[[RequestId], bool]) -> None:

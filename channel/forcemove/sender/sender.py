@@ -115,7 +115,8 @@ class Sender:
     @property
     def request_ids(self) -> frozenset[RequestId]:
         """The requests without an outcome yet."""
-        waiting = (self._pending.by_nonce[nonce].request for nonce in self._pending.waiting)
+        pending = self._pending.by_nonce.items()
+        waiting = (each.request for nonce, each in pending if nonce not in self._pending.announced)
         return _ids((*waiting, *self._requests.all))
 
     @property
