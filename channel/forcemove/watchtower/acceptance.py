@@ -11,13 +11,20 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forcemove.protocol.app import Rules
-from forcemove.protocol.codec.msgpack_codec import Codec, StatesCodec
+from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.encoding import StateHashes, digest
 from forcemove.protocol.outcome import require_same_totals
 from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
 from forcemove.protocol.signing import recover, require_signer
 from forcemove.protocol.state import SignedState
-from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment, appointment_digest, decode
+from forcemove.watchtower.appointment import (
+    APPOINTMENTS,
+    KEPT_APPOINTMENTS,
+    Appointment,
+    SignedAppointment,
+    appointment_digest,
+    decode,
+)
 from forcemove.watchtower.errors import AppNotKnown, NotAParticipant, NothingNewer, NotProved, NotServed
 
 __all__ = [
@@ -62,9 +69,6 @@ class StoredAppointment(Struct, frozen=True, tag="Held"):
 
 STORED_APPOINTMENTS: Codec[StoredAppointment] = Codec("appointment that a tower keeps", StoredAppointment)
 """Encodes and decodes stored appointments, for a journal."""
-_CONTENTS: Codec[Appointment] = StatesCodec("appointment", Appointment, 2)
-"""Decodes what they contain. A client that offers one of another version is told `UnknownVersion`, see
-`APPOINTMENTS`."""
 
 
 class Strength(NamedTuple):
@@ -113,7 +117,7 @@ class AcceptedAppointment:
         """The inverse of `encode`, and the content. `client`: whose appointment it is, 20 bytes. Raises
         `MalformedBytes`, `UnknownVersion`, and `ChannelOfOlderContracts` where the contracts are those of version 1."""
         stored = STORED_APPOINTMENTS.decode(body)
-        received = ReceivedAppointment(client, _CONTENTS.decode(stored.signed.content), stored.signed)
+        received = ReceivedAppointment(client, KEPT_APPOINTMENTS.decode(stored.signed.content), stored.signed)
         return AcceptedAppointment.of(received, stored.accepted_at, stored.conclude_at), received.appointment
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.agreement import Agreement
-from forcemove.protocol.codec.msgpack_codec import Codec
+from forcemove.protocol.codec.msgpack_codec import Codec, StatesCodec
 from forcemove.protocol.encoding import TABLE_DOMAIN_TYPE
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.channel import Channel
@@ -38,6 +38,7 @@ from forcemove.protocol.types import (
 
 __all__ = [
     "APPOINTMENTS",
+    "KEPT_APPOINTMENTS",
     "MAX_APPOINTMENT",
     "Appointment",
     "SignedAppointment",
@@ -101,8 +102,11 @@ class SignedAppointment(Struct, frozen=True, tag="SignedHandOver"):
     signature: Signature
 
 
-APPOINTMENTS: Codec[Appointment] = Codec("appointment", Appointment, 2)
-"""Encodes and decodes appointments."""
+_VERSION = 2
+APPOINTMENTS: Codec[Appointment] = Codec("appointment", Appointment, _VERSION)
+"""Encodes and decodes appointments. Who offers one of another version is given `UnknownVersion`."""
+KEPT_APPOINTMENTS: Codec[Appointment] = StatesCodec("appointment", Appointment, _VERSION)
+"""Decodes those that a tower has kept: raises `ChannelOfOlderContracts` where the contracts are those of version 1."""
 _SIGNED: Codec[SignedAppointment] = Codec("signed appointment", SignedAppointment)
 
 
