@@ -384,7 +384,7 @@ class _Observed(Chain):
     """Tells when somebody looks at what waits for a block."""
 
     def __init__(self, endpoint: str) -> None:
-        super().__init__(connect(endpoint).web3, endpoint)
+        super().__init__(connect(endpoint).transport, endpoint)
         self.looked = Event()
 
     @asking
@@ -417,7 +417,7 @@ class _Meeting(Chain):
     """Sends nothing before the other has something to send, too."""
 
     def __init__(self, endpoint: str, barrier: Barrier | None) -> None:
-        super().__init__(connect(endpoint).web3, endpoint)
+        super().__init__(connect(endpoint).transport, endpoint)
         self._barrier = barrier
 
     @asking

@@ -12,7 +12,7 @@ from eth_utils.address import to_canonical_address
 from web3 import Web3
 
 from forcemove import deploy, verify
-from forcemove.chain import asking, create2, errors, rpc
+from forcemove.chain import asking, create2, errors, transport
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.create2 import derived_address
 from forcemove.chain.genuine import genuine_steps, require_genuine_contract
@@ -162,7 +162,7 @@ def test_a_chain_with_transient_storage_is_used(options: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize(
-    "answer", [errors.EndpointFailed("eth_call", "no creation"), rpc.Reverted(b""), "0x", "0x" + "00" * 20]
+    "answer", [errors.EndpointFailed("eth_call", "no creation"), transport.Reverted(b""), "0x", "0x" + "00" * 20]
 )
 def test_a_node_that_cannot_say_proves_nothing(answer: object) -> None:
     chain = telling(answer)

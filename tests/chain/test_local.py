@@ -17,9 +17,9 @@ from web3.types import RPCEndpoint
 from forcemove.chain import errors, rpc
 from forcemove.chain.anvil import find_anvil
 from forcemove.chain.chain import Call, Chain
+from forcemove.chain.endpoint_name import shown_endpoint
 from forcemove.chain.http import HttpProvider
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, local_keys, open_chain
-from forcemove.chain.rpc import shown_endpoint
 from forcemove.errors import InvalidValue
 from tests.chain.server import CHAIN_ID, gate, serving
 from tests.protocol.builders import BOB

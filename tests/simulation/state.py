@@ -11,7 +11,7 @@ import pyrevm
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_RUNTIME_CODE
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import LOCAL_BALANCE, local_keys
-from forcemove.chain.rpc import Reverted
+from forcemove.chain.transport import Reverted
 from forcemove.protocol.hashing import keccak256
 
 __all__ = ["CHAIN_ID", "GAS", "Block", "State", "Transaction", "from_hex", "to_hex"]

@@ -12,6 +12,7 @@ from eth_account import Account
 
 from forcemove import ETHER, EmbeddedChain, FixedPart, Key, Outcome
 from forcemove.chain.adjudicator import Operation, PlacedLog
+from forcemove.chain.answers import read_receipt
 from forcemove.chain.chain import Call, Receipt
 from forcemove.chain.errors import TransactionReverted
 from forcemove.protocol import encoding, rule_errors, words
@@ -211,8 +212,10 @@ def succeeds_with(world: World, operation: Operation, gas: int) -> bool:
         "to": world.adjudicator.address,
         "data": operation.data,
     }
-    hash_ = chain.web3.eth.send_raw_transaction(Account.sign_transaction(transaction, MALLORY.secret).raw_transaction)
-    return chain.web3.eth.get_transaction_receipt(hash_)["status"] == 1
+    signed = Account.sign_transaction(transaction, MALLORY.secret)
+    chain.rpc.ask("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex())
+    _, has_failed = read_receipt(chain.rpc.ask("eth_getTransactionReceipt", "0x" + signed.hash.hex()), signed.hash)
+    return not has_failed
 
 
 def starved_payment(world: World, how: str) -> tuple[bytes, Operation]:

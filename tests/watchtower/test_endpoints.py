@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.rpc import Reverted
+from forcemove.chain.transport import Reverted
 from forcemove.follower.errors import BehindItself, LogsLeftOut
 from forcemove.protocol.hashing import keccak256
 from forcemove_games.tic_tac_toe import GAME

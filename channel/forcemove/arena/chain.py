@@ -164,7 +164,7 @@ class ArenaEndpoint(_AnyFee):
         """`name`: of the endpoint, as errors name it."""
         self.tester, self._lock, self.is_away = chain.tester, chain._lock, False
         rpc = _EndpointRpc(self, chain, name)
-        Chain.__init__(self, chain.web3, name)
+        Chain.__init__(self, chain.transport, name)
         self.rpc = rpc
 
 
@@ -172,7 +172,7 @@ class _EndpointRpc(Rpc):
     """Asks the chain, unless the endpoint is away."""
 
     def __init__(self, endpoint: ArenaEndpoint, chain: ArenaChain, name: str) -> None:
-        super().__init__(chain.web3, name)
+        super().__init__(chain.transport, name)
         self._of = endpoint
 
     def ask(self, method: str, *params: Any) -> Any:

@@ -7,17 +7,13 @@ sense of batches is asked for one thing at a time. How often it may be asked cou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.learned import Learned
 from forcemove.chain.rpc import Rpc, at_latest
+from forcemove.chain.transport import BatchTransport
 from forcemove.errors import ForcemoveError
-
-if TYPE_CHECKING:
-    from web3 import Web3
-
-    from forcemove.chain.http import HttpProvider
 
 __all__ = ["BatchingRpc"]
 
@@ -28,12 +24,12 @@ _Requests = Sequence[tuple[str, tuple[Any, ...]]]
 
 
 class BatchingRpc(Rpc):
-    """Requests to one node by HTTP."""
+    """Requests to one node that may take batches."""
 
-    def __init__(self, web3: Web3, endpoint: str) -> None:
-        """`web3`: with an `HttpProvider`. `endpoint` names the node in errors."""
-        super().__init__(web3, endpoint)
-        self._provider = cast("HttpProvider", web3.provider)
+    def __init__(self, transport: BatchTransport, endpoint: str) -> None:
+        """`endpoint` names the node in errors."""
+        super().__init__(transport, endpoint)
+        self._batches = transport
         self._size, self._has_answered = Learned(_MOST), False
 
     def request_some(self, requests: _Requests) -> list[object]:
@@ -54,12 +50,12 @@ class BatchingRpc(Rpc):
             return [error]
         try:
             self._require_chain(next((method for method, _ in requests if method == _SEND), ""))
-            responses = self._provider.make_requests(self._tagged(requests))
-        except Exception as failure:
-            return self._on_failure(self._typed("a batch", failure), requests)
+            answers = self._batches.exchange_some(self._tagged(requests))
+        except ForcemoveError as error:
+            return self._on_failure(error, requests)
         self._size.on_answer(len(requests))
         self._has_answered = True
-        answers = [self._answer(*each, response) for each, response in zip(requests, responses, strict=True)]
+        answers = [self._or_again(*each, answer) for each, answer in zip(requests, answers, strict=True)]
         return self._up_to_busy(answers) or super().request_some(requests)
 
     def _up_to_busy(self, answers: Sequence[object]) -> list[object]:
@@ -76,13 +72,10 @@ class BatchingRpc(Rpc):
             return requests
         return [(method, at_latest(params)) for method, params in requests]
 
-    def _answer(self, method: str, params: tuple[Any, ...], response: Any) -> object:
-        try:
-            return self._web3.manager.formatted_response(response, list(params))
-        except Exception as failure:
-            error = self._failure(method, failure)
-        is_tag_refused = isinstance(error, EndpointFailed) and "pending" in params
-        return super().request_some([(method, params)])[0] if is_tag_refused else error
+    def _or_again(self, method: str, params: tuple[Any, ...], answer: object) -> object:
+        """The answer, unless the endpoint may have refused the block tag."""
+        is_tag_refused = isinstance(answer, EndpointFailed) and "pending" in params
+        return super().request_some([(method, params)])[0] if is_tag_refused else answer
 
     def _on_failure(self, error: ForcemoveError, requests: _Requests) -> list[object]:
         self._identified_until = 0.0  # another node may answer at this address from now on

@@ -28,8 +28,9 @@ from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reading import ReadingChain, block_text
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.rpc import Reverted, making_sense
+from forcemove.chain.rpc import making_sense
 from forcemove.chain.transactions import Call, Fees, SignedTransaction, contract_address, without_funds
+from forcemove.chain.transport import Reverted
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.signing import Key
@@ -55,7 +56,7 @@ _LAST_POLL_SECONDS = 1.0
 
 
 class Chain(ReadingChain):
-    """One chain over web3. Subclasses for local chains override what they do better.
+    """One chain. Subclasses for local chains override what they do better.
 
     Whatever the node answers, each method returns a well-formed value or raises one of this package's errors; whether
     the value is true it does not know.
@@ -232,9 +233,7 @@ class Chain(ReadingChain):
 
     def close(self) -> None:
         """Let go of whatever the chain holds: processes, sockets."""
-        close = getattr(self.web3.provider, "close", None)
-        if close is not None:
-            close()
+        self.transport.close()
 
     def __enter__(self) -> Self:
         return self

@@ -18,18 +18,17 @@ from urllib.parse import urlsplit
 from forcemove.chain.anvil import end_anvil, find_anvil, listening_port, start_anvil
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain
+from forcemove.chain.endpoint_name import shown_endpoint
 from forcemove.chain.errors import CannotTravel, Unreachable
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.rpc import shown_endpoint
+from forcemove.chain.web3_transport import Web3BatchTransport, Web3Transport
 from forcemove.errors import InvalidValue
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 
 if TYPE_CHECKING:
-    from web3 import Web3
-    from web3.providers.base import BaseProvider
     from web3.types import RPCEndpoint, RPCResponse
 
     from forcemove.chain.book import AddressBook
@@ -111,7 +110,7 @@ class EmbeddedChain(Chain):
                     return self._blocks[asked]
 
         self.tester = EthereumTester(backend)
-        super().__init__(_web3(Provider(self.tester)), "eth-tester")
+        super().__init__(Web3Transport(Provider(self.tester), "eth-tester"), "eth-tester")
 
     def travel_to(self, time_: int) -> None:
         """Mines a block one second before `time_`; the next transaction lands at exactly `time_`."""
@@ -172,7 +171,7 @@ class AnvilChain(Chain):
         self._end = weakref.finalize(self, end_anvil, process)
         try:
             url = f"http://127.0.0.1:{listening_port(process)}"
-            super().__init__(_web3(_provider(url)), url)
+            super().__init__(_transport(url), url)
             for key in local_keys():
                 self.rpc.ask("anvil_setBalance", "0x" + key.address.hex(), hex(LOCAL_BALANCE))
         except BaseException:
@@ -214,15 +213,7 @@ def connect(endpoint: str, *, expected_chain_id: int | None = None, timeout: flo
     """
     if timeout <= 0:
         raise InvalidValue("timeout", timeout, "more than 0 seconds")
-    return Chain(_web3(_provider(endpoint, timeout)), endpoint, expected_chain_id=expected_chain_id)
-
-
-def _web3(provider: BaseProvider) -> Web3:
-    """The transport alone: its middleware would ask for the chain's id before each call, and check what we check."""
-    with keeping_recursion_limit():
-        from web3 import Web3
-
-    return Web3(provider, middleware=[])
+    return Chain(_transport(endpoint, timeout), endpoint, expected_chain_id=expected_chain_id)
 
 
 def _require_address(endpoint: str) -> None:
@@ -237,19 +228,19 @@ def _require_address(endpoint: str) -> None:
         raise InvalidValue("endpoint", shown, wanted)
 
 
-def _provider(endpoint: str, timeout: float = REQUEST_SECONDS) -> BaseProvider:
+def _transport(endpoint: str, timeout: float = REQUEST_SECONDS) -> Web3Transport:
     _require_address(endpoint)
     scheme, separator, _ = endpoint.partition("://")
     if separator and scheme.lower() in ("http", "https"):
         from forcemove.chain.http import HttpProvider
 
-        return HttpProvider(endpoint, timeout)
+        return Web3BatchTransport(HttpProvider(endpoint, timeout), endpoint)
     if separator and scheme.lower() in ("ws", "wss"):
         from forcemove.chain.websocket import WebSocketProvider
 
-        return WebSocketProvider(endpoint, timeout)
+        return Web3Transport(WebSocketProvider(endpoint, timeout), endpoint)
     if separator:
         raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
     from forcemove.chain.ipc import IpcProvider
 
-    return IpcProvider(endpoint, timeout)
+    return Web3Transport(IpcProvider(endpoint, timeout), endpoint)

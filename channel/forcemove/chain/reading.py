@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forcemove.chain.answers import BlockHeader, RawLog, Topic, read_header, read_logs
 from forcemove.chain.asking import Steps, ask, ask_now, asking
@@ -14,14 +14,12 @@ from forcemove.chain.batching import BatchingRpc
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NoTransientStorage
 from forcemove.chain.prices import OSAKA, PROBE, PROBE_GAS, Prices, prices_by_slot
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.rpc import POSITION_BITS, Reverted, Rpc, as_hash, as_number
+from forcemove.chain.rpc import POSITION_BITS, Rpc, as_hash, as_number
 from forcemove.chain.transactions import Call, without_funds
+from forcemove.chain.transport import BatchTransport, Reverted, RpcTransport
 from forcemove.chain.worker import EndpointWorker
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ZERO_ADDRESS
-
-if TYPE_CHECKING:
-    from web3 import Web3
 
 __all__ = ["ReadingChain", "block_text"]
 
@@ -39,7 +37,7 @@ where the chain does not know these instructions, so that it is not created."""
 
 
 class ReadingChain:
-    """What can be asked of one chain over web3; `Chain` sends, too.
+    """What can be asked of one chain; `Chain` sends, too.
 
     Whatever the node answers, each method returns a well-formed value or raises one of this package's errors; whether
     the value is true it does not know.
@@ -51,12 +49,16 @@ class ReadingChain:
     """What gas costs here, as far as that was asked for."""
     _priced_until = 0.0
 
-    def __init__(self, web3: Web3, endpoint: str, *, expected_chain_id: int | None = None) -> None:
-        """`endpoint` names the node in errors. With `expected_chain_id` nothing is asked yet: the first request finds
-        out whether the node is there and of that chain (see `Rpc.expect_chain`), so that one that is away can be waited
-        for. Without it the node is asked now. Raises `Unreachable`, `NotAnEthereumEndpoint`."""
-        self.web3 = web3
-        self.rpc = BatchingRpc(web3, endpoint) if hasattr(web3.provider, "make_requests") else Rpc(web3, endpoint)
+    def __init__(self, transport: RpcTransport, endpoint: str, *, expected_chain_id: int | None = None) -> None:
+        """`transport`: carries what is asked. `endpoint` names the node in errors. With `expected_chain_id` nothing is
+        asked yet: the first request finds out whether the node is there and of that chain (see `Rpc.expect_chain`), so
+        that one that is away can be waited for. Without it the node is asked now. Raises `Unreachable`,
+        `NotAnEthereumEndpoint`."""
+        self.transport = transport
+        if isinstance(transport, BatchTransport):
+            self.rpc: Rpc = BatchingRpc(transport, endpoint)
+        else:
+            self.rpc = Rpc(transport, endpoint)
         if expected_chain_id is None:
             self.identify()
         else:

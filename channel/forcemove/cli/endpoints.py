@@ -58,7 +58,7 @@ def require_lasting(endpoints: Sequence[str]) -> None:
 
 def endpoint_name(endpoint: str) -> str:
     """An endpoint for people, without its possible secrets."""
-    from forcemove.chain.rpc import shown_endpoint
+    from forcemove.chain.endpoint_name import shown_endpoint
 
     scheme_or_path, _, host = shown_endpoint(endpoint).partition("://")
     return host or scheme_or_path

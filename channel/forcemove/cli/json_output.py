@@ -97,7 +97,7 @@ def detail_json(value: object) -> Any:
 
 
 def _without_secrets(url: re.Match[str]) -> str:
-    from forcemove.chain.rpc import shown_endpoint
+    from forcemove.chain.endpoint_name import shown_endpoint
 
     return shown_endpoint(url[0])
 
