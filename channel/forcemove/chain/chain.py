@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from typing import Self
 
 from forcemove.chain.answers import (
     PRICE_BITS,
@@ -23,13 +23,19 @@ from forcemove.chain.errors import (
     TransactionRefused,
     TransactionReverted,
 )
-from forcemove.chain.limits import keeping_recursion_limit
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reading import ReadingChain, block_text
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import making_sense
-from forcemove.chain.transactions import Call, Fees, SignedTransaction, contract_address, without_funds
+from forcemove.chain.transactions import (
+    Call,
+    Fees,
+    SignedTransaction,
+    contract_address,
+    sign_transaction,
+    without_funds,
+)
 from forcemove.chain.transport import Reverted
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec.json_text import hex_text
@@ -200,21 +206,7 @@ class Chain(ReadingChain):
         - `gas`: limit, in units of gas.
         - `fees`: wei for a unit of gas.
         """
-        with keeping_recursion_limit():
-            from eth_account import Account
-
-        transaction: dict[str, Any] = {
-            "chainId": self.chain_id,
-            "nonce": nonce,
-            "gas": gas,
-            "value": call.value,
-            "data": call.data,
-            **_priced(fees),
-        }
-        if call.to is not None:
-            transaction["to"] = call.to
-        signed = Account.sign_transaction(transaction, key.secret)
-        return SignedTransaction(call, key.address, nonce, gas, fees, bytes(signed.hash), bytes(signed.raw_transaction))
+        return sign_transaction(self.chain_id, call, key, nonce, gas, fees)
 
     def _reason(self, signed: SignedTransaction, errors: ErrorTable, block_number: int) -> ForcemoveError | None:
         try:
@@ -240,16 +232,6 @@ class Chain(ReadingChain):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _priced(fees: Fees) -> dict[str, int]:
-    if fees.is_legacy:
-        return {"gasPrice": fees.max_fee_per_gas}
-    return {
-        "type": 2,
-        "maxFeePerGas": fees.max_fee_per_gas,
-        "maxPriorityFeePerGas": fees.max_priority_fee_per_gas,
-    }
 
 
 def _reverted(receipt: Receipt[RawLog], reason: ForcemoveError | None) -> TransactionReverted:
