@@ -6,7 +6,7 @@ import pytest
 
 from forcemove import InvalidValue
 from forcemove.protocol.types import ETHER
-from forcemove.protocol.words import EMPTY_STATUS, Holdings, Mode, Status, holdings_in, late_key, word_key
+from forcemove.protocol.words import EMPTY_STATUS, Holdings, Mode, Status, holdings_in, late_key, word_key, words_of
 
 CLOSED, RECORDED, FULL, SURPLUS = 1 << 255, 1 << 254, 1 << 253, 1 << 252
 
@@ -54,6 +54,24 @@ def test_the_parts_have_their_widths(values: tuple[int, int, int]) -> None:
 )
 def test_holdings_are_in_both_words(word: int, late: int, holdings: Holdings) -> None:
     assert holdings_in(word, late, 20) == holdings
+
+
+@pytest.mark.parametrize(
+    ("status", "holdings", "words"),
+    [
+        (EMPTY_STATUS, Holdings(), (0, 0)),
+        (EMPTY_STATUS, Holdings(7), (7, 0)),
+        (EMPTY_STATUS, Holdings(7, payout_begun=True), (1 << 253 | 7, 0)),
+        (EMPTY_STATUS, Holdings(payout_begun=True, closed=True), (1 << 255, 0)),
+        (Status(3, 0, 9), Holdings(), (Status(3, 0, 9).pack(), 0)),
+        (Status(3, 0, 9), Holdings(4, payout_begun=True), (Status(3, 0, 9).pack(), 1 << 253 | 4)),
+        (Status(3, 5, 9), Holdings(10, full=True), (Status(3, 5, 9).pack() | 1 << 253, 0)),
+        (Status(3, 5, 9), Holdings(12, full=True), (Status(3, 5, 9).pack() | 3 << 252, 2)),
+    ],
+)
+def test_a_record_and_holdings_have_their_words(status: Status, holdings: Holdings, words: tuple[int, int]) -> None:
+    assert words_of(status, holdings, 10) == words
+    assert (Status.unpack(words[0]), holdings_in(*words, 10)) == (status, holdings)
 
 
 def test_each_asset_of_each_channel_has_two_words() -> None:

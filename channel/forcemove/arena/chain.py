@@ -1,50 +1,48 @@
 """The playground's chain: in this process, with a clock that goes with ours, blocks that can be undone, gas that can be
-dear, and one endpoint that can be away.
+dear, and endpoints that can be away. What computes its states is for the subclass.
 
 Anyone who uses the chain does so in one thread, one after the other, and so does what moves its clock:
 `Playground.poll` and `buttons.press` are never inside of each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from forcemove.chain.chain import Call, Chain
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.local import EmbeddedChain
-from forcemove.chain.rpc import Rpc, as_number
+from forcemove.chain.rpc import as_number
+from forcemove.chain.transport import RpcTransport
+from forcemove.game import PlayableApp
 
-__all__ = ["ArenaEndpoint", "ArenaChain"]
+__all__ = ["DEAR", "USUAL", "ArenaChain", "ArenaEndpoint"]
 
 _GWEI = 10**9
-_USUAL, _DEAR = _GWEI, 1_000 * _GWEI
+USUAL, DEAR = _GWEI, 1_000 * _GWEI
 """The base fee of a unit of gas, in wei."""
-_MOST_OFFERED = 10**13
-"""What calls that only read offer for a unit of gas, in wei: more than any base fee here."""
-_NO_PARENT = bytes(32)
 
 
-class _AnyFee(EmbeddedChain):
-    """Reads whatever gas costs."""
-
-    def _request(self, call: Call, sender: bytes) -> dict[str, str]:
-        return super()._request(call, sender) | {"maxFeePerGas": hex(_MOST_OFFERED), "maxPriorityFeePerGas": "0x0"}
-
-
-class ArenaChain(_AnyFee):
+class ArenaChain(Chain, ABC):
     """The chain itself. `is_dear`: whether gas is dear."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        """`clock`: seconds that go on steadily; the chain's clock goes with them."""
-        super().__init__()
-        self.is_dear = False
-        self._clock = clock
-        self._ahead = self.now() - clock()
-        self._first = 0
+    is_dear = False
+    _first = 0
+    _can_undo: tuple[object, bool] = (None, False)
+
+    def follow(self, clock: Callable[[], float]) -> None:
+        """Begin to go with a clock: seconds that go on steadily."""
+        self._clock, self._ahead = clock, self.now() - clock()
         self._waiting: list[bytes] = []
-        self._can_undo: tuple[object, bool] = (None, False)
-        chain = type(self.tester.backend.chain)
-        chain.vm_configuration = tuple((first, _with_any_fee(each)) for first, each in chain.vm_configuration)
+
+    @abstractmethod
+    def deploy(self, games: Iterable[PlayableApp]) -> AddressBook:
+        """Bring the adjudicator and the games' contracts to the chain."""
+
+    @abstractmethod
+    def endpoint_named(self, name: str) -> ArenaEndpoint:
+        """Another way to the chain. `name`: as errors name it."""
 
     # ------------------------------------------------------------------------------------------------------------ time
 
@@ -52,7 +50,11 @@ class ArenaChain(_AnyFee):
         """Let the next block be of the time that it is now."""
         least = self.now() + 1
         self._ahead = max(self._ahead, least - self._clock())  # blocks in one second are a second apart
-        self._set_pending(max(int(self._clock() + self._ahead), least))
+        self._set_pending(max(int(self._clock() + self._ahead), least), DEAR if self.is_dear else USUAL)
+
+    @abstractmethod
+    def _set_pending(self, time: int, base_fee: int) -> None:
+        """Let the next block be of this time (seconds), and have this base fee (wei)."""
 
     def skip(self, seconds: int) -> None:
         """Move the chain's clock on by this many seconds, and let it go with ours from there."""
@@ -60,9 +62,9 @@ class ArenaChain(_AnyFee):
         self.follow_clock()
 
     @property
+    @abstractmethod
     def time(self) -> int:
         """The time that the next block has, seconds."""
-        return int(self._pending.timestamp)
 
     # ------------------------------------------------------------------------------------------------ blocks and gas
 
@@ -77,9 +79,9 @@ class ArenaChain(_AnyFee):
         return self._first + 1
 
     @property
+    @abstractmethod
     def head(self) -> bytes:
         """The hash of the newest block, 32 bytes."""
-        return bytes(self._pending.parent_hash)
 
     @property
     def can_undo(self) -> bool:
@@ -95,15 +97,15 @@ class ArenaChain(_AnyFee):
         number = self._newest_used()
         if number is None:
             return 0
-        gone, chain = self.block_number() - number + 1, self.tester.backend.chain
-        for each in range(number, number + gone):
-            self._waiting += [bytes(one.encode()) for one in self._block(each).transactions]
-        parent = chain.get_canonical_block_header_by_number(number - 1)
-        chain.chaindb._set_as_canonical_chain_head(chain.chaindb.db, parent, _NO_PARENT)
-        chain.header = chain.create_header_from_parent(parent)
+        gone = self.block_number() - number + 1
+        self._waiting += self._drop_from(number)
         for _ in range(gone):
             self.mine()
         return gone
+
+    @abstractmethod
+    def _drop_from(self, number: int) -> Sequence[bytes]:
+        """Forget the block of this number and all later ones; the bytes of the transactions that were in them."""
 
     def take_up(self) -> None:
         """Mine what waits again after `undo`, as miners do who have seen it, unless its sender has used its nonce or
@@ -115,10 +117,6 @@ class ArenaChain(_AnyFee):
             except EndpointFailed:
                 if self.is_dear:
                     self._waiting.append(raw)
-
-    def _block(self, number: int) -> Any:
-        chain = self.tester.backend.chain
-        return chain.get_block_by_header(chain.get_canonical_block_header_by_number(number))
 
     def _newest_used(self) -> int | None:
         numbers = range(self.block_number(), self._first, -1)
@@ -133,16 +131,12 @@ class ArenaChain(_AnyFee):
     def mine(self) -> None:
         """Make an empty block."""
         self.follow_clock()
-        self.tester.backend.mine_blocks()
+        self._make_block()
         self.follow_clock()
 
-    def _set_pending(self, time: int) -> None:
-        chain = self.tester.backend.chain
-        chain.header = chain.header.copy(timestamp=time, base_fee_per_gas=_DEAR if self.is_dear else _USUAL)
-
-    @property
-    def _pending(self) -> Any:
-        return self.tester.backend.chain.header
+    @abstractmethod
+    def _make_block(self) -> None:
+        """Make an empty block, of the time that was set."""
 
     # ------------------------------------------------------------------------------------------------------------ money
 
@@ -157,37 +151,31 @@ class ArenaChain(_AnyFee):
         return total
 
 
-class ArenaEndpoint(_AnyFee):
+class ArenaEndpoint(Chain):
     """The same chain through an endpoint that can be away. `is_away`: whether it is."""
 
-    def __init__(self, chain: ArenaChain, name: str) -> None:
+    def __init__(self, chain: Chain, name: str) -> None:
         """`name`: of the endpoint, as errors name it."""
-        self.tester, self._lock, self.is_away = chain.tester, chain._lock, False
-        rpc = _EndpointRpc(self, chain, name)
-        Chain.__init__(self, chain.transport, name)
-        self.rpc = rpc
+        self.is_away = False
+        super().__init__(_EndpointTransport(self, chain.transport, name), name)
 
 
-class _EndpointRpc(Rpc):
+class _EndpointTransport:
     """Asks the chain, unless the endpoint is away."""
 
-    def __init__(self, endpoint: ArenaEndpoint, chain: ArenaChain, name: str) -> None:
-        super().__init__(chain.transport, name)
-        self._of = endpoint
+    is_here = True
 
-    def ask(self, method: str, *params: Any) -> Any:
-        if self._of.is_away:
-            raise Unreachable(self.endpoint, "it is away")
-        return super().ask(method, *params)
+    def __init__(self, endpoint: ArenaEndpoint, transport: RpcTransport, name: str) -> None:
+        self._endpoint, self._transport, self._name = endpoint, transport, name
 
+    def exchange(self, method: str, params: Sequence[Any]) -> Any:
+        """See `RpcTransport`."""
+        if self._endpoint.is_away:
+            raise Unreachable(self._name, "it is away")
+        return self._transport.exchange(method, params)
 
-def _with_any_fee(machine: type) -> type:
-    """A virtual machine that does not compare a block's base fee with the block before it: it is set by hand here."""
-
-    def validate_gas(*_: object) -> None:
-        """Any base fee is right."""
-
-    return type(machine.__name__, (machine,), {"validate_gas": staticmethod(validate_gas)})
+    def close(self) -> None:
+        """See `RpcTransport`: there is nothing to close."""
 
 
 def _hex(value: object) -> str:

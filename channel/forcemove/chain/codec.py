@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, assert_never, get_args
 
+from msgspec.structs import astuple
+
 from forcemove.chain.abi import abi_type, decode, encode
 from forcemove.chain.chain import RawLog
 from forcemove.contracts import artifact
@@ -29,7 +31,7 @@ from forcemove.protocol.outcome import Allocation, Outcome
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import ETHER, Signature
 
-__all__ = ["Function", "decode_log", "function"]
+__all__ = ["Function", "decode_log", "encode_log", "function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ class Function:
     def encode(self, *values: Any) -> bytes:
         """The calldata of a call with these values."""
         return self.selector + encode(self.inputs, values)
+
+    def arguments(self, calldata: bytes) -> tuple[Any, ...]:
+        """The values of a call. Raises `MalformedBytes`."""
+        return decode(self.inputs, calldata[len(self.selector) :], self.name)
 
     def decode(self, data: bytes) -> tuple[Any, ...]:
         """What the function has returned. Raises `MalformedBytes`."""
@@ -70,6 +76,24 @@ def decode_log(log: RawLog) -> Log:
         return event.build(log.topics[1], *decode(event.types, log.data, event.name))
     except RuleError as error:  # of packed arguments
         raise MalformedBytes("log", str(error)) from None
+
+
+def encode_log(log: Log, proof: bytes = b"") -> tuple[tuple[bytes, bytes], bytes]:
+    """The topics and the data that `decode_log` decodes as this log. `proof`: the packed arguments that the event has
+    of a log with a state."""
+    subject, *values = astuple(log)
+    name = type(log).__name__
+    match log:
+        case Deposited(asset=asset):
+            name, values = ("EtherDeposited", [log.held]) if asset == ETHER else ("TokenDeposited", values)
+        case ChallengeRegistered():
+            values = [log.finalizes_at, proof]
+        case Responded() | Checkpointed():
+            values = [proof]
+        case PartlyPaid():
+            values = [log.state_hash, tuple(map(astuple, log.remaining))]
+    topic, event = next((topic, event) for topic, event in _events().items() if event.name == name)
+    return (topic, subject.rjust(32, b"\0")), encode(event.types, values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from typing import Any
 
 from forcemove.artifact import Artifact
-from forcemove.chain.abi import abi_type, decode
+from forcemove.chain.abi import abi_type, decode, encode
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.chain.quirks import Meaning, means
 from forcemove.contracts import artifact
-from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
+from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, RuleError
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS
 
@@ -49,6 +49,13 @@ class ErrorTable:
     def __or__(self, other: ErrorTable) -> ErrorTable:
         """Both tables; this one wins where they share a selector."""
         return _united(self, other)
+
+    def encode(self, error: RuleError) -> bytes:
+        """The revert data of an error whose class the table has. Raises `InvalidValue` of another one."""
+        for selector, (kind, types) in self.entries.items():
+            if kind is type(error):
+                return selector + encode(types, [getattr(error, each.name) for each in fields(error)])
+        raise InvalidValue("error", type(error).__name__, "an error of the table")
 
     def decode(self, data: bytes, to: bytes) -> ForcemoveError:
         """The error that the revert data of a call to `to` (20 bytes) stand for.

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from forcemove.arena.chain import ArenaChain, ArenaEndpoint
+from forcemove.arena.chain import ArenaChain
+from forcemove.arena.evm_chain import EvmChain
 from forcemove.arena.participant import LocalParticipant
 from forcemove.chain.errors import Unreachable
-from forcemove.chain.local import deploy_locally, local_keys
+from forcemove.chain.local import local_keys
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Level, Randomness
 from forcemove.history.history import ChannelHistory
@@ -52,6 +53,7 @@ class Playground:
         self,
         games: Sequence[Game],
         *,
+        chain: Callable[[Callable[[], float]], ArenaChain] = EvmChain,
         clock: Callable[[], float] = time.monotonic,
         stake: int = STAKE,
         duration: int = DURATION,
@@ -62,6 +64,7 @@ class Playground:
         """Bring up a chain with the contracts, and begin the first game.
 
         - `games`: what can be played, the first one first; all of them for two.
+        - `chain`: makes the chain, which goes with the clock that it is given.
         - `clock`: seconds that go on steadily.
         - `stake`: of a round, in wei.
         - `duration`: of a challenge, in seconds.
@@ -73,12 +76,12 @@ class Playground:
         self.names = _NAMES
         self.errors: list[str] = []
         self.revision, self.level = 0, level
-        self.chain = ArenaChain(clock)
+        self.chain = chain(clock)
         self.chain.follow_clock()
         self._clock, self._stake, self._duration, self._randomness = clock, stake, duration, randomness
-        self.book = deploy_locally(self.chain, self.games)
+        self.book = self.chain.deploy(self.games)
         self._nonces = nonces
-        self.endpoint, bobs = (ArenaEndpoint(self.chain, f"{name.lower()}'s endpoint") for name in _NAMES)
+        self.endpoint, bobs = (self.chain.endpoint_named(f"{name.lower()}'s endpoint") for name in _NAMES)
         self._endpoints = self.endpoint, bobs
         self.players = tuple(
             LocalParticipant(name, key, partial(self._on_error, name), clock=clock)

@@ -27,6 +27,7 @@ __all__ = [
     "late_key",
     "status_word",
     "word_key",
+    "words_of",
 ]
 
 MAX_TURN_RECORD = 2**32 - 1
@@ -35,6 +36,7 @@ MAX_FINALIZES_AT = 2**34 - 1
 """The last second at which a clock can run out."""
 _FINGERPRINT_MAX = 2**186 - 1
 _CLOSED, _RECORDED, _PAYOUT_BEGUN, _FULL = 1 << 255, 1 << 254, 1 << 253, 1 << 253
+_SURPLUS = 1 << 252
 _TURN_AT, _FINALIZES_AT = 220, 186
 
 
@@ -145,3 +147,18 @@ def holdings_in(word: int, late: int, total: int) -> Holdings:
         return Holdings(word & MAX_AMOUNT, bool(word & _PAYOUT_BEGUN))
     is_full, later = bool(word & _FULL), late & MAX_AMOUNT
     return Holdings(later + (total if is_full else 0), bool(late & _PAYOUT_BEGUN), full=is_full)
+
+
+def words_of(status: Status, holdings: Holdings, total: int) -> tuple[int, int]:
+    """The word of an asset and the late word from which `holdings_in` and `Status.unpack` read these. `total`: as of
+    `holdings_in`."""
+    held = holdings.amount
+    if holdings.closed:
+        return _CLOSED | held, 0
+    counted = held | (_PAYOUT_BEGUN if holdings.payout_begun else 0)
+    if status.is_empty:
+        return counted, 0
+    if not holdings.full:
+        return status.pack(), counted
+    late = held - total
+    return status.pack() | _FULL | (_SURPLUS if late else 0), late
