@@ -28,6 +28,16 @@ _NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9][0-9.,:]*|(?<=aria-label=)\"[^\"]*\"|M[
 """What depends on gas, on the time of day, and on hashes."""
 
 
+class _Playground(TimedPlayground):
+    """Where gas is dear, a client answers a dispute by what that costs, which the twin does not know of cards."""
+
+    @property
+    def open_buttons(self) -> list[str]:
+        """See `TimedPlayground`."""
+        has_cards = DISCARD in self.playground.games
+        return [each for each in super().open_buttons if not (has_cards and each == "dear")]
+
+
 def chosen_by(bot: Callable[..., Bot], random: Random) -> Callable[..., Bot]:
     """A game's bots, with this chance in place of the system's."""
 
@@ -41,7 +51,7 @@ def begin(chain: Chains, games: tuple[Game, ...], seed: int, monkeypatch: pytest
     """A playground in which nothing is left to chance but `seed`."""
     for game in games:
         monkeypatch.setattr(type(game), "bot", chosen_by(_BOTS[type(game)], Random(seed)))
-    made, nonces = TimedPlayground.__new__(TimedPlayground), count(1)
+    made, nonces = _Playground.__new__(_Playground), count(1)
     made.now, made.random, made.pressed = 100.0, Random(seed), []
     made.playground = Playground(
         games,

@@ -59,6 +59,7 @@ ROOMS = (
     "forcemove.browser.inspecting",
     "forcemove.browser.watching",
     "forcemove.browser.playground",
+    "forcemove.link_page",
     "forcemove.cli",
     "forcemove.__main__",
     "forcemove",

@@ -12,6 +12,7 @@ from tests.tiers import QUICK, SLOW, WAITING
 
 MOST = 12
 REASONS = {
+    "channel/forcemove/browser": "what all pages share, from source to server; each kind of page has a room",
     "channel/forcemove/chain": "everything that knows web3, so that nothing else does; five of them are the deployment",
     "channel/forcemove/cli": "a module for each command, and what they share",
     "channel/forcemove/follower": "a module for each thing that is asked, and for what follows from it",

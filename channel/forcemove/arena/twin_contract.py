@@ -163,7 +163,8 @@ class TwinContract:
                 (log,) = result.logs
                 turn_num = log.state.turn_num if isinstance(log, Responded) else 0
                 arguments = turn_num.to_bytes(6) + arguments
-        return self._done(result, dispute_gas_of(game, OSAKA), arguments)
+        is_short = isinstance(call, ChallengeCall | CheckpointCall) and len(call.proof.states) == 1
+        return self._done(result, OSAKA.usual_dispute if is_short else dispute_gas_of(game, OSAKA), arguments)
 
     def _learn(self, before: Adjudication, fixed_part: FixedPart) -> None:
         """Keep what a channel is funded with: its words are made of that."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from typing import Protocol
 
 from aiohttp import web
 
 from forcemove.browser.actions import done, html_page, is_live, read_form
+from forcemove.browser.channel_site import ChannelSite, place_of
 from forcemove.browser.events import EVERY_PAGE, EveryPage, stream_panels
 from forcemove.browser.pages import PageSource
-from forcemove.browser.render import channel_page, channel_panels, channels_page, message_page, nav_panel, replay_page
+from forcemove.browser.render import message_page, nav_panel
 from forcemove.browser.security import (
     HEADERS,
     MAX_BODY,
@@ -23,12 +24,8 @@ from forcemove.browser.security import (
     require_ours,
 )
 from forcemove.browser.templating import PLAIN_NAV, Links, Nav
-from forcemove.browser.view import ChannelView
-from forcemove.inspect.errors import RecordIncomplete
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING
-from forcemove.text.explanations import headline
-from forcemove.text.played_games import record_text
 
 __all__ = ["BrowserServer", "PageSection"]
 
@@ -36,8 +33,6 @@ _HOST = "127.0.0.1"
 _ENTER, _FILES, _EVENTS = "/enter", "/s/", "/events"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _CLOSE_SECONDS = 1.0
-_MOST_ENTRIES = 6
-"""Digits of the number of an entry."""
 _LOG = logging.getLogger(__name__)
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -64,13 +59,13 @@ class BrowserServer:
         self._links: Links = (*PLAIN_NAV.links, *(link for each in self._sections for link in each.links))
         self.session: BrowserSession
         self.runner: web.AppRunner
-        self._panels: tuple[object, Mapping[str, str]] = (None, {})
+        self._site = ChannelSite(source, self._links)
         self._files = {each.name: each.read_bytes() for each in (files("forcemove.browser") / "static").iterdir()}
 
     @property
     def nav(self) -> Nav:
         """What every page leads to now."""
-        return Nav(self._links, self._source.games)
+        return self._site.nav
 
     @property
     def address(self) -> str:
@@ -171,71 +166,42 @@ class BrowserServer:
     # -------------------------------------------------------------------------------------------------------- the pages
 
     async def _channels(self, _: web.Request) -> web.StreamResponse:
-        rows, now = self._source.rows()
-        return html_page(channels_page(rows, now, self.nav))
+        return html_page(self._site.channels())
 
     async def _no_panels(self, request: web.Request) -> web.StreamResponse:
         """The stream of a page that changes in nothing but what all pages have."""
         return await stream_panels(request, self._source.changes, dict)
 
     async def _channel(self, request: web.Request) -> web.StreamResponse:
-        return html_page(channel_page(self._view(request), self.nav))
+        return html_page(self._site.channel(_id_of(request), _at_of(request), self.session.form_token))
 
     async def _replay(self, request: web.Request) -> web.StreamResponse:
-        try:
-            return html_page(replay_page(self._view(request), _at_of(request), self.nav))
-        except RecordIncomplete as error:
-            raise PageRequestRefused(404, headline(error)) from None
+        return html_page(self._site.replay(_id_of(request), _at_of(request), self.session.form_token))
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
-        view = self._view(request)
-        try:
-            text = record_text(view.channel, view.history, view.game, view.names)
-        except RecordIncomplete as error:
-            raise PageRequestRefused(404, headline(error)) from None
-        return web.Response(text=text, content_type="application/json")
-
-    def _view(self, request: web.Request) -> ChannelView:
-        """The channel that a request names. Raises `PageRequestRefused`."""
-        view = self._source.view(_id_of(request), _at_of(request), self.session.form_token)
-        if view is None:
-            raise PageRequestRefused(404, "There is no such channel here.")
-        return view
+        record = self._site.record(_id_of(request), self.session.form_token)
+        return web.Response(text=record, content_type="application/json")
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        self._view(request)
-        return await stream_panels(request, self._source.changes, lambda: self._panels_of(request))
-
-    def _panels_of(self, request: web.Request) -> Mapping[str, str] | None:
-        """The panels as they are now, made once for all tabs that show the same."""
-        key = (self._source.changes.number, _id_of(request), _at_of(request))
-        if self._panels[0] != key:
-            try:
-                self._panels = key, channel_panels(self._view(request))
-            except PageRequestRefused:
-                return None
-        return self._panels[1]
+        asked = (_id_of(request), _at_of(request), self.session.form_token)
+        self._site.view(*asked)
+        return await stream_panels(request, self._source.changes, lambda: self._site.panels(*asked))
 
     # ------------------------------------------------------------------------------------------------------ the actions
 
     async def _act(self, request: web.Request) -> web.StreamResponse:
-        form = await read_form(request, self.session)
-        self._view(request)
-        self._source.act(_id_of(request), form.text("do"), form.text("word"), form.turn())
+        self._site.act(_id_of(request), await read_form(request, self.session))
         return done(request, f"/c/{request.match_info['id']}")
 
     async def _say(self, request: web.Request) -> web.StreamResponse:
-        form = await read_form(request, self.session)
-        self._view(request)
-        self._source.say(_id_of(request), form.text("text"))
-        notice = self._view(request).notice
+        notice = self._site.say(_id_of(request), await read_form(request, self.session))
         if notice and is_live(request):  # the page keeps what was typed
             return self._message(request, 409, "Not said", notice)
         return done(request, f"/c/{request.match_info['id']}")
 
     async def _press(self, request: web.Request) -> web.StreamResponse:
         form = await read_form(request, self.session)
-        elsewhere = self._source.press(form.text("button"))
+        elsewhere = self._site.press(form)
         return done(request, elsewhere or form.path(), moves=bool(elsewhere))
 
 
@@ -256,10 +222,4 @@ def _id_of(request: web.Request) -> bytes:
 
 
 def _at_of(request: web.Request) -> int | None:
-    """The entry that is asked for. Raises `PageRequestRefused`."""
-    text = request.query.get("at")
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdecimal() or len(text) > _MOST_ENTRIES:
-        raise PageRequestRefused(404, "There is no such entry.")
-    return int(text)
+    return place_of(request.query.get("at"))

@@ -2,10 +2,14 @@
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  const live = byId("live"), events = document.body.dataset.events, clocks = new Map();
+  const clocks = new Map(), events = () => document.body.dataset.events;
   let isLive = false, ticking, source, hiding;
 
-  const show = (text, isLost = true) => { live.textContent = text; live.classList.toggle("lost", isLost); };
+  const show = (text, isLost = true) => {
+    const live = byId("live");
+    live.textContent = text;
+    live.classList.toggle("lost", isLost);
+  };
 
   const two = (number) => String(number).padStart(2, "0");
   const clock = (seconds) => {
@@ -68,7 +72,7 @@
     })).catch(() => {});
   };
   const open = () => {
-    source = new EventSource(events);
+    source = new EventSource(events());
     source.onopen = () => { isLive = true; show("live", false); };
     source.onerror = () => { isLive = false; show(source?.readyState === 2 ? "lost: reload the page" : "lost, trying again"); };
     source.addEventListener("panels", (event) => swap(JSON.parse(event.data)));
@@ -76,7 +80,7 @@
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!isLive || events === "/events" || form.method !== "post") return; // a page without panels is loaded again
+    if (!isLive || events() === "/events" || form.method !== "post") return; // a page without panels is loaded again
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
     try {
@@ -93,6 +97,10 @@
   });
   document.addEventListener("change", (event) => { if ("sends" in event.target.dataset) event.target.form.requestSubmit(); });
 
-  findClocks();
-  if (events) { document.onvisibilitychange = listen; listen(); }
+  const begin = () => {
+    findClocks();
+    if (events()) { document.onvisibilitychange = listen; listen(); }
+  };
+  document.addEventListener("page", begin); // where a script puts another page into this one
+  begin();
 })();

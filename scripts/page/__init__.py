@@ -1,0 +1,1 @@
+"""Builds the playground as files, which any host can serve."""

@@ -1,0 +1,129 @@
+"""The files of a page in which Python runs.
+
+Our modules come from the wheel, the libraries from the environment, and the one in C from a wheel for browsers, whose
+hash `requirements-page.lock` has. Pyodide compiles them, so that a tab need not. The same sources give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from scripts.page.files import LIBRARIES, needed_modules
+
+__all__ = ["build"]
+
+_HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parents[1]
+_NPM = _ROOT / "contracts" / "node_modules"
+_PAGE = _ROOT / "channel" / "forcemove" / "link_page"
+_BROWSER = _ROOT / "channel" / "forcemove" / "browser"
+_FIRST = "forcemove.link_page.beginning"
+_GAMES = ("discard", "rock_paper_scissors", "tic_tac_toe")
+_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
+_IN_C = "msgspec"
+"""The one library with code of its own that has a wheel for browsers."""
+
+
+def build(folder: Path) -> None:
+    """Write the files of the page into a folder, which is made anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with TemporaryDirectory() as made:
+        sources, app = Path(made, "sources"), Path(made, "app")
+        _gather(sources, Path(made))
+        _choose(sources, app)
+        _run("node", str(_HERE / "compile.mjs"), str(app), str(folder / "app.zip"))
+    for name in _PYODIDE:
+        shutil.copyfile(_NPM / "pyodide" / name, folder / name)
+    for name in ("index.html", "link.js", "worker.js"):
+        shutil.copyfile(_PAGE / "static" / name, folder / name)
+    for name in ("page.css", "page.js", "icon.svg"):
+        shutil.copyfile(_BROWSER / "static" / name, folder / name)
+    _bundle(_PAGE / "static" / "crypto.js", folder / "crypto.js")
+    _write_list(folder)
+
+
+def _gather(sources: Path, made: Path) -> None:
+    """Put all that is imported into one folder: our wheel, the libraries, and what stands in for those in C."""
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    _run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), str(_ROOT))
+    _run(
+        *pip,
+        *("download", "--no-deps", "--only-binary", ":all:", "--require-hashes", "--dest", str(made)),
+        *("--platform", "pyemscripten_2026_0_wasm32", "--python-version", "314"),
+        *("--requirement", str(_ROOT / "requirements-page.lock")),
+    )
+    for wheel in sorted(made.glob("*.whl")):
+        with ZipFile(wheel) as opened:
+            opened.extractall(sources)
+    for library in sorted(LIBRARIES - {_IN_C}):
+        _copy_library(library, sources)
+    for path in sorted((_HERE / "stand_ins").glob("*.py")):
+        shutil.copyfile(path, sources / path.name)
+
+
+def _copy_library(name: str, sources: Path) -> None:
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"{name} is not installed: run scripts/setup test")
+    origin = Path(spec.origin)
+    if spec.submodule_search_locations is None:
+        shutil.copyfile(origin, sources / origin.name)
+    else:
+        shutil.copytree(origin.parent, sources / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+
+
+def _choose(sources: Path, app: Path) -> None:
+    """Copy what the page needs, and nothing else."""
+    modules = needed_modules(sources, [_FIRST, *(f"forcemove_games.{name}" for name in _GAMES)])
+    for path in (*modules.values(), *_data(sources)):
+        copied = app / path.relative_to(sources)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copied)
+
+
+def _data(sources: Path) -> Iterator[Path]:
+    yield from sources.glob("*.py")
+    yield sources / "forcemove" / "__init__.pyi"
+    yield from (sources / _IN_C).glob("*.so")
+    yield from (sources / "forcemove" / "browser" / "templates").iterdir()
+    yield from (sources / "forcemove" / "contracts" / "artifacts").glob("*.json")
+    yield from sources.glob("forcemove-*.dist-info/entry_points.txt")
+    yield from sources.glob("forcemove-*.dist-info/METADATA")
+
+
+def _bundle(source: Path, target: Path) -> None:
+    bundler = _NPM / ".bin" / "esbuild"
+    _run(
+        *(str(bundler), str(source), "--bundle", "--format=esm", "--minify", "--log-level=warning"),
+        f"--outfile={target}",
+        environment={"NODE_PATH": str(_NPM)},
+    )
+
+
+def _write_list(folder: Path) -> None:
+    """Say of each file its size in bytes and its SHA-256, and which versions it was made of."""
+    files = {
+        path.name: {"bytes": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in sorted(folder.iterdir())
+    }
+    pyodide = json.loads((_NPM / "pyodide" / "package.json").read_text("utf-8"))["version"]
+    versions = {"forcemove": distribution("forcemove").version, "pyodide": pyodide}
+    content = {"versions": versions, "files": files}
+    (folder / "files.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+
+
+def _run(*command: str, environment: dict[str, str] | None = None) -> None:
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if found.returncode:
+        raise SystemExit(f"{' '.join(command[:3])} has failed:\n{found.stdout}{found.stderr}")

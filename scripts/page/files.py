@@ -1,0 +1,129 @@
+"""Which modules a page in a browser needs: all that its first one imports, as far as what they import can be there."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+__all__ = ["LIBRARIES", "MissingImport", "needed_modules"]
+
+LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy", "typing_extensions"})
+"""What a build has of the libraries, beside what stands in for those in C."""
+_OURS = frozenset({"forcemove", "forcemove_games"})
+_THERE = frozenset({"coincurve", "forcemove_js", "pyodide", "sha3"}) | LIBRARIES | _OURS | sys.stdlib_module_names
+_WHOLE = ("sqlalchemy.sql", "sqlalchemy.engine", "sqlalchemy.util", "sqlalchemy.dialects.sqlite")
+"""Packages of which modules are imported by names that are made up."""
+
+
+class MissingImport(Exception):
+    """What has to be in the build imports what cannot be in it."""
+
+
+def needed_modules(root: Path, first: Iterable[str]) -> Mapping[str, Path]:
+    """The files of all modules that these import, by name, in functions, too. What cannot be there may only be imported
+    in functions. Raises `MissingImport`.
+
+    - `root`: the folder from which modules are imported.
+    - `first`: names of modules.
+    """
+    exported = _exported(root)
+    found, waiting, tops = dict[str, Path](), list(first), dict[str, set[str]]()
+    for package in _WHOLE:
+        folder = root.joinpath(*package.split("."))
+        waiting += [f"{package}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__"]
+    while waiting:
+        name = waiting.pop()
+        path = None if name in found else _file(root, name)
+        if path is None:
+            continue
+        found[name] = path
+        top, inner = ({exported.get(each, each) for each in names} for names in imports_of(path, name))
+        if name.partition(".")[0] in _OURS:
+            tops[name] = top
+        waiting += [each for name in top | inner for each in _with_packages(name)]
+    left_out = _lacking(tops)
+    for name in first:
+        if name in left_out:
+            raise MissingImport(" imports ".join(_chain(name, left_out)))
+    return {name: path for name, path in found.items() if name not in left_out}
+
+
+def _file(root: Path, name: str) -> Path | None:
+    if name.partition(".")[0] not in LIBRARIES | _OURS:
+        return None
+    base = root.joinpath(*name.split("."))
+    return next((each for each in (base / "__init__.py", base.with_suffix(".py")) if each.is_file()), None)
+
+
+def _exported(root: Path) -> Mapping[str, str]:
+    """The modules of the names that can be imported from `forcemove` itself, which loads them when they are asked
+    for."""
+    stub = ast.parse((root / "forcemove" / "__init__.pyi").read_text("utf-8"))
+    return {
+        f"forcemove.{each.asname or each.name}": node.module or ""
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    }
+
+
+def _with_packages(name: str) -> Iterator[str]:
+    parts = name.split(".")
+    return (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def imports_of(path: Path, name: str) -> tuple[set[str], set[str]]:
+    """The modules that one imports when it is imported, and those that it imports later. A name that is imported from a
+    package may be a module, too."""
+    top, inner = set[str](), set[str]()
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+
+    def visit(nodes: Iterable[ast.AST], into: set[str]) -> None:
+        for node in nodes:
+            match node:
+                case ast.Import():
+                    into.update(each.name for each in node.names)
+                case ast.ImportFrom():
+                    base = _absolute(package, node)
+                    into.update({base, *(f"{base}.{each.name}" for each in node.names)})
+                case ast.If() if "TYPE_CHECKING" in ast.unparse(node.test):
+                    visit(node.orelse, into)
+                case ast.Try():  # what may be missing
+                    visit(node.body, inner)
+                    visit((*node.handlers, *node.orelse, *node.finalbody), into)
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    visit(node.body, inner)
+                case _:
+                    visit(ast.iter_child_nodes(node), into)
+
+    visit(ast.parse(path.read_text("utf-8")).body, top)
+    return top, inner
+
+
+def _absolute(package: str, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".")
+    return ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
+
+
+def _lacking(tops: Mapping[str, set[str]]) -> Mapping[str, str]:
+    """Our modules that cannot be imported, each with what it lacks."""
+    lacking: dict[str, str] = {}
+    while True:
+        before = len(lacking)
+        for name, imported in tops.items():
+            for each in sorted(imported):
+                if each in lacking or each.partition(".")[0] not in _THERE:
+                    lacking.setdefault(name, each)
+        if len(lacking) == before:
+            return lacking
+
+
+def _chain(name: str, lacking: Mapping[str, str]) -> Iterator[str]:
+    while name in lacking:
+        yield name
+        name = lacking[name]
+    yield name
