@@ -41,6 +41,8 @@ SLOW = (
     "hardhat",
     "jetstream",
     "liars",
+    "link_page/test_page.py",
+    "link_page/test_stand_ins.py",
     "node/test_hosted.py",
     "node/test_killed.py",
     "node/test_liars_over_http.py",

@@ -22,7 +22,8 @@ NEEDED_BY_TESTS = [Requirement(text) for text in EXTRAS["test"]]
 NEEDED_BY_BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 PLAY, TEST, ANALYSIS = "requirements.lock", "requirements-test.lock", "requirements-analysis.lock"
 DOCS = "requirements-docs.lock"
-LOCKS = [PLAY, TEST, ANALYSIS, DOCS]
+PAGE = "requirements-page.lock"
+LOCKS = [PLAY, TEST, ANALYSIS, DOCS, PAGE]
 
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
 _ENTRY = re.compile(r"^[A-Za-z0-9].*(?:\n {4}.*)*", re.MULTILINE)
@@ -70,6 +71,10 @@ def test_the_pages_are_built_on_the_versions_that_tests_have() -> None:
 
 def test_tests_run_on_the_versions_that_players_have() -> None:
     assert set(_ENTRY.findall(lock_text(PLAY))) <= set(_ENTRY.findall(lock_text(TEST)))
+
+
+def test_a_page_has_the_versions_that_players_have() -> None:
+    assert pins(PAGE).items() <= pins(PLAY).items()
 
 
 @pytest.mark.parametrize("lock", LOCKS)

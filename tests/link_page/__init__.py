@@ -1,0 +1,1 @@
+"""The playground as files: in this process, in Pyodide by Node, and in Chromium."""

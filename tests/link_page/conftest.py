@@ -1,0 +1,43 @@
+"""The files, built once, and a host that serves nothing but files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from scripts.page.build import build
+from tests.browser.served.chromium import chromium
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the build."""
+    folder = tmp_path_factory.mktemp("page") / "play"
+    build(folder)
+    return folder
+
+
+class _Files(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
+        """Nothing is written to the screen."""
+
+
+@pytest.fixture(scope="session")
+def address(files: Path) -> Iterator[str]:
+    """The page's, on a host of files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(files))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found

@@ -1,0 +1,150 @@
+"""The page in Chromium, from a host of files."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from forcemove.inspect.game_record_json import decode_game_record
+from forcemove.inspect.game_record_report import report_record
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.browser.page.routed import violations
+
+MILLISECONDS = 120_000
+
+
+@contextmanager
+def opened(browser: Browser, address: str, width: int = 1280) -> Iterator[tuple[Page, list[str]]]:
+    """The page, and what the browser has complained of; everything comes from the one host."""
+    errors: list[str] = []
+    with browser.new_context(viewport={"width": width, "height": 900}) as context:
+        page = context.new_page()
+        page.set_default_timeout(MILLISECONDS)
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(address)
+        page.locator("#live", has_text="live").wait_for()
+        yield page, errors
+        assert errors == []
+        assert [each for each in asked if not each.startswith((address, "blob:"))] == []
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, address: str) -> Iterator[Page]:
+    """A page that several tests go on with: it takes its time to begin."""
+    began = time.monotonic()
+    with opened(browser, address) as (page, _):
+        print(f"\nthe first page after {time.monotonic() - began:.1f} s")
+        yield page
+
+
+def wait_for_turn(page: Page) -> None:
+    page.locator("[id^='w-'][name=word]").first.wait_for()
+
+
+def press(page: Page, name: str) -> None:
+    page.locator(f"#p-{name}[name=button]").click()
+
+
+def move(page: Page) -> None:
+    """Make the first move that is possible."""
+    page.locator("[id^='w-'][name=word]").first.click()
+
+
+def leave(page: Page) -> None:
+    """Leave, as soon as that loses no stake, and wait for the money."""
+    page.locator("summary#do-leave").click()
+    page.locator("button[name=do][value=leave]").click()
+    page.locator("#guide", has_text="was paid").wait_for()
+
+
+def test_a_game_is_left_and_paid(shared: Page) -> None:
+    wait_for_turn(shared)
+    move(shared)
+    shared.locator("#happened", has_text="Bob signed turn 5").wait_for()
+    leave(shared)
+    assert shared.locator("#guide").inner_text().count("The balance is as expected") == 2
+
+
+def test_what_was_played_is_listed_replayed_and_saved(shared: Page, tmp_path: Path) -> None:
+    shared.get_by_role("link", name="Games", exact=True).click()
+    shared.get_by_role("link", name="replay").first.click()
+    shared.locator("h1", has_text="move").wait_for()
+    shared.keyboard.press("Home")
+    shared.locator("h1", has_text="move 0 of").wait_for()
+    shared.keyboard.press("ArrowRight")
+    shared.locator("h1", has_text="move 1 of").wait_for()
+    with shared.expect_download() as download:
+        shared.get_by_role("link", name="Its record").click()
+    download.value.save_as(tmp_path / "game.json")
+    record = decode_game_record((tmp_path / "game.json").read_text("utf-8"))
+    assert report_record(record, [TIC_TAC_TOE])
+    shared.go_back()
+    shared.locator("h1", has_text="move 0 of").wait_for()
+    shared.get_by_role("link", name="forcemove", exact=True).click()
+    shared.get_by_role("row").nth(1).get_by_role("link").first.click()
+    shared.locator("#live", has_text="live").wait_for()
+
+
+def test_an_old_state_is_answered_by_itself(shared: Page) -> None:
+    press(shared, "tour-stale-state")
+    wait_for_turn(shared)
+    move(shared)
+    shared.locator("#guide", has_text="Step 2").wait_for()
+    press(shared, "old")
+    shared.locator("#guide", has_text="Step 3").wait_for()
+    assert "Turn 5 recorded: the clock stops" in shared.locator("#happened").inner_text()
+
+
+def test_cards_are_shuffled_dealt_and_laid(browser: Browser, address: str) -> None:
+    with opened(browser, address) as (page, _):
+        wait_for_turn(page)
+        leave(page)
+        press(page, "new-discard")
+        page.locator("h1", has_text="Discard").wait_for()
+        wait_for_turn(page)
+        move(page)
+        page.locator("#happened", has_text=re.compile("You signed turn ([6-9]|1[0-9])")).wait_for()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser: Browser, address: str, width: int) -> None:
+    with opened(browser, address, width) as (page, _):
+        wait_for_turn(page)
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("presses", [100, pytest.param(1_000, marks=pytest.mark.long)])
+def test_whatever_is_pressed_nothing_goes_wrong(browser: Browser, address: str, presses: int) -> None:
+    random = Random(presses)
+    with opened(browser, address) as (page, _):
+        wait_for_turn(page)
+        for _ in range(presses):
+            open_ones = page.locator("#playground button[name=button]:not([id^='p-tour']), [id^='w-'][name=word]")
+            ids = open_ones.evaluate_all("found => found.map(each => each.id)")
+            page.evaluate("id => document.getElementById(id)?.click()", random.choice(ids))
+            page.evaluate("() => new Promise((done) => setTimeout(done, 20))")
+        guide = page.locator("#guide").inner_text() if page.locator("#guide").is_visible() else ""
+        assert "WRONG" not in guide
+        assert "Error" not in guide
+
+
+def test_a_file_that_is_missing_is_said(browser: Browser, address: str) -> None:
+    def refuse(route: Route) -> None:
+        route.fulfill(status=404)
+
+    with browser.new_context() as context:
+        page = context.new_page()
+        context.route("**/app.zip", refuse)
+        page.goto(address)
+        page.locator("#loaded", has_text="app.zip: HTTP status 404. Reload the page.").wait_for(timeout=MILLISECONDS)
