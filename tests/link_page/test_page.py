@@ -40,7 +40,7 @@ def opened(browser: Browser, address: str, width: int = 1280) -> Iterator[tuple[
 
 @pytest.fixture(scope="module")
 def shared(browser: Browser, address: str) -> Iterator[Page]:
-    """A page that several tests go on with: it takes its time to begin."""
+    """A page that several tests use, one after the other: it takes its time to begin."""
     began = time.monotonic()
     with opened(browser, address) as (page, _):
         print(f"\nthe first page after {time.monotonic() - began:.1f} s")
