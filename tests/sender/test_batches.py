@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from forcemove import PassingError, local_keys
 from forcemove.chain.chain import Call, Fees
-from forcemove.chain.errors import EndpointFailed, Unreachable
+from forcemove.chain.errors import EndpointFailed, TransactionReverted, Unreachable
 from forcemove.chain.prices import AMSTERDAM, MAX_TX_GAS, OSAKA, Prices
 from forcemove.chain.reverts import adjudicator_errors
 from forcemove.protocol.codec.packed import BatchCall, BatchItem
@@ -92,6 +93,13 @@ class Desk:
         """Time goes by, on the chain, too; nothing is mined meanwhile."""
         self.time += seconds
         self.node.next_time += int(seconds)
+
+    def overtake(self, stories: Iterable[Story]) -> None:
+        """Bob answers these challenges himself, before what waits is mined."""
+        waiting, self.node.waiting, self.node.is_mining = self.node.waiting, [], True
+        for each in stories:
+            each.send(1, each.adjudicator.checkpoint(each.agreement.fixed_part, each.proof(each.bob.states[-2:])))
+        self.node.waiting, self.node.is_mining = waiting, False
 
     def rest(self) -> None:
         """Until nothing is left to send."""
@@ -195,13 +203,10 @@ def test_shares_lose_nothing() -> None:
 
 
 def test_one_that_fails_harms_no_other_and_goes_alone_from_then_on() -> None:
-    """Bob has answered one of the challenges just before."""
     desk = Desk()
     requests, story = desk.want_all(), desk.stories[2]
     desk.look()
-    waiting, desk.node.waiting, desk.node.is_mining = desk.node.waiting, [], True
-    story.send(1, story.adjudicator.checkpoint(story.agreement.fixed_part, story.proof(story.bob.states[-2:])))
-    desk.node.waiting, desk.node.is_mining = waiting, False
+    desk.overtake([story])
     desk.mine()
     assert desk.records == [ANSWERED] * COUNT
     failed = [each for each in desk.outcomes if isinstance(each, TxFailed)]
@@ -215,6 +220,60 @@ def test_one_that_fails_harms_no_other_and_goes_alone_from_then_on() -> None:
     desk.want_all()
     desk.look()
     assert all(not each.request.parts for each in desk.kept.all() if each.nonce > 0)
+
+
+MANY, AT_A_TIME = 250, 40
+"""Requests; how many failures a fast endpoint is asked about for one opinion."""
+
+
+@pytest.mark.parametrize(
+    ("gas", "error"), [(12_000, TransactionReverted), (40_000, Overtaken)], ids=["the whole", "its parts"]
+)
+def test_why_many_have_failed_is_asked_some_at_a_time(gas: int, error: type[TransactionReverted]) -> None:
+    """250 answers to one challenge, in one transaction: with so little gas that all of it reverts, or with enough that
+    the first part answers and all others come too late. Each look's outcomes are given at once."""
+    desk = Desk(1)
+    endpoint, (story,) = desk.endpoints[0], desk.stories
+    submission = SubmitCheckpoint(story.proof(story.players[0].states[-2:]))
+    ids = [ClientTx(ALICE.address, number.to_bytes(32), submission) for number in range(MANY)]
+    for each in ids:
+        desk.sender.submit(replace(desk.answer(story), request_id=each, gas=gas))
+    desk.look()
+    assert desk.sizes == [MANY]
+    desk.node.mine()
+    while len(desk.outcomes) < MANY:
+        asked, told = endpoint.counts["eth_call"], len(desk.outcomes)
+        desk.look()
+        assert endpoint.counts["eth_call"] - asked <= AT_A_TIME + 1
+        assert len(desk.outcomes) - told >= min(AT_A_TIME, MANY - told)
+        left = set(ids[len(desk.outcomes) :])
+        assert desk.sender.request_ids == left
+        assert left <= set(desk.sender.unsettled)
+    assert [each.request_id for each in desk.outcomes] == ids
+    failed = [each.error for each in desk.outcomes if isinstance(each, TxFailed)]
+    assert {type(each) for each in failed} == {error}
+    assert len(failed) == MANY - desk.records.count(ANSWERED)
+    desk.rest()
+
+
+def test_what_an_endpoint_does_not_say_of_a_failure_keeps_nothing_back() -> None:
+    desk = Desk()
+    requests, before = desk.want_all(), desk.endpoints[0].answer
+    desk.look()
+    desk.overtake(desk.stories)
+
+    def answer(method: str, *params: Any) -> Any:
+        if method == "eth_call":
+            raise Unreachable("memory", "too long")
+        return before(method, *params)
+
+    desk.endpoints[0].answer = answer
+    desk.mine()
+    assert [each.request_id for each in desk.outcomes] == [each.request_id for each in requests]
+    for outcome in desk.outcomes:
+        assert isinstance(outcome, TxFailed)
+        assert isinstance(outcome.error, TransactionReverted)
+        assert outcome.error.reason is None
 
 
 @pytest.mark.parametrize("count", [1, 2])

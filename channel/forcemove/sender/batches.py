@@ -9,13 +9,12 @@ that endpoints do not take, goes out alone: no batch is in the way of its parts 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from forcemove.chain.answers import RawLog, Receipt
 from forcemove.chain.errors import TransactionReverted
 from forcemove.chain.prices import MAX_TX_GAS
-from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec.packed import SELECTORS
 from forcemove.protocol.codec.packed_writer import batch_call
 from forcemove.protocol.hashing import keccak256
@@ -82,10 +81,10 @@ def _batch(parts: Sequence[TxRequest]) -> TxRequest:
     )
 
 
-def failed_items(logs: Iterable[RawLog], request: TxRequest) -> list[int]:
+def failed_items(logs: Iterable[RawLog], request: TxRequest) -> tuple[int, ...]:
     """The places of the parts of a batch that have failed, from the logs of its transaction."""
     places = {int.from_bytes(each.data[:32]) for each in logs if _is_failure(each, request)}
-    return sorted(each for each in places if each < len(request.parts))
+    return tuple(sorted(each for each in places if each < len(request.parts)))
 
 
 def _is_failure(log: RawLog, request: TxRequest) -> bool:
@@ -103,22 +102,22 @@ def shares(request: TxRequest, amount: int) -> list[int]:
 
 
 def outcomes_of(
-    request: TxRequest, receipt: Receipt[RawLog], price: int, reasons: Mapping[int, ForcemoveError | None]
+    request: TxRequest, receipt: Receipt[RawLog], price: int, failed: Collection[int]
 ) -> tuple[Confirmed | TxFailed, ...]:
     """What has become of each part of a batch that is mined: each has used a share of its gas, and has the logs of its
-    own channel.
+    own channel. Why a part has failed is not known yet.
 
     - `request`: the batch.
     - `receipt`: of its transaction.
     - `price`: what a unit of gas has cost, in wei.
-    - `reasons`: by the places of the parts that have failed, why.
+    - `failed`: the places of the parts that have failed.
     """
     logs = _logs_by_channel(request, receipt.logs)
     found = list[Confirmed | TxFailed]()
     for place, (part, gas) in enumerate(zip(request.parts, shares(request, receipt.gas_used), strict=True)):
         id_ = part.request_id
-        if place in reasons:
-            error = TransactionReverted(receipt.transaction_hash, receipt.block_number, gas, reasons[place])
+        if place in failed:
+            error = TransactionReverted(receipt.transaction_hash, receipt.block_number, gas, None)
             found.append(TxFailed(id_, error, gas * price))
         else:
             found.append(Confirmed(id_, replace(receipt, gas_used=gas, logs=tuple(logs[channel_of(id_)]))))

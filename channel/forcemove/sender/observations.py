@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto, unique
+from itertools import islice
 
 from forcemove.chain.answers import RawLog, Receipt
 from forcemove.chain.asking import Steps, together
@@ -40,20 +41,35 @@ class TxStatus(Enum):
 @dataclass(frozen=True, slots=True)
 class TxObservation:
     """What an endpoint shows of one transaction. `outcome`: what became of it, None unless it is mined; a failure has
-    never cost more than we have offered. `parts`: of a batch, what became of each part. `depth`: in blocks. `is_known`:
-    whether the endpoint has the version that it was offered last; where it was not asked, whether it was offered
-    any."""
+    never cost more than we have offered. `parts`: of a batch, what became of each part; `unexplained`: the places of
+    those that have failed, while the endpoint was not asked why yet. `depth`: in blocks. `is_known`: whether the
+    endpoint has the version that it was offered last; where it was not asked, whether it was offered any."""
 
     shown: TxStatus
     outcome: Confirmed | TxFailed | None = None
     depth: int = 0
     is_known: bool = False
     parts: tuple[Confirmed | TxFailed, ...] = ()
+    unexplained: tuple[int, ...] = ()
 
     @property
-    def outcomes(self) -> tuple[Confirmed | TxFailed, ...]:
-        """What became of each request that was asked for; empty unless the transaction is mined."""
-        return self.parts or (() if self.outcome is None else (self.outcome,))
+    def outcomes(self) -> list[Confirmed | TxFailed]:
+        """What became of each request that was asked for, but for those that are `unexplained`; empty unless the
+        transaction is mined."""
+        parts = self.parts or (() if self.outcome is None else (self.outcome,))
+        return [each for place, each in enumerate(parts) if place not in self.unexplained]
+
+    def explained(self, reasons: Mapping[int, ForcemoveError | None]) -> TxObservation:
+        """The same, with the reasons for which the parts at these places have failed. Where the endpoint has not answered
+        the reason stays unknown, and keeps nothing back."""
+        parts = list(self.parts)
+        for place, reason in reasons.items():
+            part = parts[place]
+            if isinstance(part, TxFailed) and isinstance(part.error, TransactionReverted):
+                known = None if isinstance(reason, PassingError) else reason
+                parts[place] = replace(part, error=replace(part.error, reason=known))
+        left = tuple(each for each in self.unexplained if each not in reasons)
+        return replace(self, parts=tuple(parts), unexplained=left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +88,8 @@ class Question:
 
 class Observer:
     """Asks one endpoint what became of transactions: of those that wait, about the lowest ones; of those that may be
-    mined, about those that were asked about least often. What is mined is remembered, until a reorganisation."""
+    mined, about those that were asked about least often; and why parts of batches have failed. What is mined is
+    remembered, until a reorganisation."""
 
     def __init__(self) -> None:
         self._mined: dict[bytes, tuple[TxObservation, int, bytes]] = {}
@@ -108,12 +125,31 @@ class Observer:
             seen[each.nonce] = shown
             if shown.shown is TxStatus.MINED:
                 self._mined[_name(each)] = shown, height, head
+        if not failures:
+            yield from self._explain(chain, question, {_name(each): each.request.parts for each, _ in question.pending})
         for name, (shown, then, _) in self._mined.items():
             seen[names[name]] = replace(shown, depth=shown.depth + height - then)
         failed = [each for each in failures if isinstance(each, PassingError)]
         if answered:  # who has answered before is slow at worst
             failed = [each for each in failed if not isinstance(each, Unreachable)]
         return seen, next(iter(failed), None)
+
+    def _explain(self, chain: Chain, question: Question, parts: Mapping[bytes, Sequence[TxRequest]]) -> Steps[None]:
+        """Ask why parts of batches have failed, those with the nearest deadlines first: about as many as may be now,
+        about the others for later opinions. `parts`: of each transaction."""
+        unexplained = ((name, each) for name, (shown, _, _) in self._mined.items() for each in shown.unexplained)
+        asked = list(islice(unexplained, question.limit))
+        calls = ((parts[name][place], self._block_of(name)) for name, place in asked)
+        found = yield from together(_reason(chain, question, *each) for each in calls)
+        reasons = dict(zip(asked, found, strict=True))
+        for name in dict(asked):
+            shown, then, head = self._mined[name]
+            ours = {place: reason for (of, place), reason in reasons.items() if of == name}
+            self._mined[name] = shown.explained(ours), then, head
+
+    def _block_of(self, name: bytes) -> int:
+        shown, height, _ = self._mined[name]
+        return height - shown.depth + 1
 
     def _due(self, question: Question, mined: int) -> Sequence[tuple[PendingTx, bytes | None]]:
         pending, limit = question.pending, question.limit
@@ -189,10 +225,9 @@ def _mined(
         outcome = TxFailed(request.request_id, error, min(receipt.gas_used, pending.gas) * price)
     if not request.parts:
         return TxObservation(TxStatus.MINED, outcome, depth)
-    failed = range(len(request.parts)) if has_failed else failed_items(receipt.logs, request)
-    reasons = yield from together(_reason(chain, question, request.parts[each], block) for each in failed)
-    parts = outcomes_of(request, receipt, price, dict(zip(failed, reasons, strict=True)))
-    return TxObservation(TxStatus.MINED, outcome, depth, parts=parts)
+    failed = tuple(range(len(request.parts))) if has_failed else failed_items(receipt.logs, request)
+    parts = outcomes_of(request, receipt, price, failed)
+    return TxObservation(TxStatus.MINED, outcome, depth, parts=parts, unexplained=failed)
 
 
 def _reason(chain: Chain, question: Question, request: TxRequest, block: int) -> Steps[ForcemoveError | None]:

@@ -14,10 +14,10 @@ __all__ = ["PendingTxs"]
 
 
 class PendingTxs:
-    """The transactions on their way, and by their nonces: `announced`: which kinds of outcome the owner was given;
-    `acknowledged`: those of them whose owner has called again since; `settled`: no endpoint waits for them;
-    `believed`: mined as deep as we believe, by the word of one endpoint at least. What has changed is in the journal
-    after `commit`."""
+    """The transactions on their way, and by their nonces: `announced`: which kinds of outcome an endpoint has shown;
+    `acknowledged`: those of which the owner was given all outcomes, and has called again since; `settled`: no endpoint
+    waits for them; `believed`: mined as deep as we believe, by the word of one endpoint at least. What has changed is
+    in the journal after `commit`."""
 
     def __init__(self, store: TxStore) -> None:
         """`store`: the account's journal. Raises as `TxStore.all`."""
@@ -26,7 +26,7 @@ class PendingTxs:
         self.by_request: dict[RequestId, dict[int, None]] = {}
         self.announced: dict[int, set[type[Confirmed | TxFailed]]] = {}
         self._in_batches: dict[RequestId, set[int]] = {}
-        self._failed: dict[int, set[RequestId]] = {}
+        self._notified: dict[int, dict[RequestId, set[type[Confirmed | TxFailed]]]] = {}
         self.acknowledged: set[int] = set()
         self.settled: set[int] = set()
         self.believed: set[int] = set()
@@ -78,18 +78,29 @@ class PendingTxs:
         for each in (self.settled, self.acknowledged, self.believed):
             each.discard(nonce)
         self.announced.pop(nonce, None)
-        self._failed.pop(nonce, None)
+        self._notified.pop(nonce, None)
 
-    def announce(self, nonce: int, shown: TxObservation) -> bool:
-        """Note what an endpoint shows of a transaction that is mined. Returns whether the owner is to be given it: each
-        kind of outcome is given once."""
-        announced = self.announced.setdefault(nonce, set())
-        if shown.outcome is None or type(shown.outcome) in announced:
-            return False
-        announced.add(type(shown.outcome))
-        failed = (each.request_id for each in shown.outcomes if isinstance(each, TxFailed))
-        self._failed.setdefault(nonce, set()).update(failed)
-        return True
+    def announce(self, nonce: int, shown: TxObservation) -> list[Confirmed | TxFailed]:
+        """Note what an endpoint shows of a transaction that is mined. Returns what the owner is to be given of it: of
+        each request each kind of outcome is given once."""
+        if shown.outcome is not None:
+            self.announced.setdefault(nonce, set()).add(type(shown.outcome))
+        found, notified = list[Confirmed | TxFailed](), self._notified.setdefault(nonce, {})
+        for each in shown.outcomes:
+            kinds = notified.setdefault(each.request_id, set())
+            if type(each) not in kinds:
+                kinds.add(type(each))
+                found.append(each)
+        return found
+
+    def acknowledge(self) -> None:
+        """The owner is given all that was announced, and has taken it when it calls again."""
+        self.acknowledged = {nonce for nonce in self.announced if not self.unreported(nonce)}
+
+    def unreported(self, nonce: int) -> list[TxRequest]:
+        """What was asked for by this transaction, as far as the owner was given no outcome of it."""
+        notified = self._notified.get(nonce, {})
+        return [each for each in self.by_nonce[nonce].request.asked if each.request_id not in notified]
 
     def free(self, opinion: Opinion) -> int:
         """The first nonce that neither an endpoint nor we have used."""
@@ -129,7 +140,7 @@ class PendingTxs:
     def is_offered(self, request_id: RequestId) -> bool:
         """Whether a transaction for the request is on its way and has failed by no endpoint's word."""
         return any(
-            self.is_open(each.nonce) and request_id not in self._failed.get(each.nonce, ())
+            self.is_open(each.nonce) and TxFailed not in self._notified.get(each.nonce, {}).get(request_id, ())
             for each in self.all_for(request_id)
         )
 

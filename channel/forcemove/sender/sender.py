@@ -115,8 +115,7 @@ class Sender:
     @property
     def request_ids(self) -> frozenset[RequestId]:
         """The requests without an outcome yet."""
-        pending = self._pending.by_nonce.items()
-        waiting = (each.request for nonce, each in pending if nonce not in self._pending.announced)
+        waiting = (each for nonce in self._pending.by_nonce for each in self._pending.unreported(nonce))
         return _ids((*waiting, *self._requests.all))
 
     @property
@@ -127,11 +126,15 @@ class Sender:
     @property
     def unsettled(self) -> list[RequestId]:
         """The requests whose transactions are to be sent, or are not mined as deep as we believe yet, by the word of
-        one endpoint at least: another one may never show them; and those with an outcome that the next `look`
+        one endpoint at least: another one may never show them; and those with an outcome that a later `look`
         returns."""
-        pending = self._pending.by_nonce.items()
-        doubted = (each.request for nonce, each in pending if nonce not in self._pending.believed)
-        return [*_ids((*self._requests.all, *doubted)), *(each.request_id for each in self._report.outcomes)]
+        pending, believed = self._pending.by_nonce.items(), self._pending.believed
+        doubted = (each.request for nonce, each in pending if nonce not in believed)
+        unreported = (each for nonce in believed for each in self._pending.unreported(nonce))
+        return [
+            *_ids((*self._requests.all, *doubted, *unreported)),
+            *(each.request_id for each in self._report.outcomes),
+        ]
 
     def copies(self, request_id: RequestId) -> list[PendingTx]:
         """The transactions for a request that are on their way, also with an outcome, until a `look` forgets them; also
@@ -213,7 +216,7 @@ class Sender:
             if not self._report.outcomes:
                 raise
         outcomes, self._report.outcomes = self._report.outcomes, []
-        self._pending.acknowledged = set(self._pending.announced)
+        self._pending.acknowledge()
         return [each for each in map(as_asked_for, outcomes) if each is not None]
 
     def _work(self) -> None:

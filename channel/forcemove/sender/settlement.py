@@ -6,7 +6,7 @@ silent ones, show it as deep as we believe: an invented receipt keeps no transac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from forcemove.sender.observations import TxObservation, TxStatus
@@ -23,13 +23,12 @@ _NOT_SEEN = TxObservation(TxStatus.UNCLEAR)
 
 @dataclass(frozen=True, slots=True)
 class SettlementVerdict:
-    """What has become of one transaction. `outcomes`: the observations that show it as mined, at most one with success
-    and one without. `is_settled`: no endpoint waits for it; `is_believed`, `is_buried`: it is mined as deep as we
-    believe, according to one endpoint and by all endpoints'; `is_needless`: the same request was fulfilled with another
-    nonce; `is_taken`: its nonce is used by another program; `waits`: all endpoints wait for it; `is_known`: an endpoint
-    has it."""
+    """What has become of one transaction. `mined`: the observations that show it as mined. `is_settled`: no endpoint
+    waits for it; `is_believed`, `is_buried`: it is mined as deep as we believe, according to one endpoint and by all
+    endpoints'; `is_needless`: the same request was fulfilled with another nonce; `is_taken`: its nonce is used by
+    another program; `waits`: all endpoints wait for it; `is_known`: an endpoint has it."""
 
-    outcomes: tuple[TxObservation, ...]
+    mined: tuple[TxObservation, ...]
     is_settled: bool
     is_believed: bool
     is_buried: bool
@@ -59,7 +58,7 @@ def judge(
     is_deep = [each.shown is TxStatus.TAKEN or each.depth >= confirmations for each in seen]
     is_believed = any(each.depth >= confirmations for each in mined)
     return SettlementVerdict(
-        _outcomes(mined),
+        tuple(mined),
         is_settled=bool(mined) and all(is_over),
         is_believed=is_believed,
         is_buried=is_believed and ((all(is_over) and all(is_deep)) or age > _OLD),
@@ -74,11 +73,3 @@ def _has_happened(opinion: Opinion, copies: Collection[int], confirmations: int)
     """Whether the same request has succeeded with another nonce, as deep as we believe, by this endpoint's word."""
     seen = [opinion.seen[nonce] for nonce in copies if nonce in opinion.seen]
     return any(isinstance(each.outcome, Confirmed) and each.depth >= confirmations for each in seen)
-
-
-def _outcomes(mined: Sequence[TxObservation]) -> tuple[TxObservation, ...]:
-    found: dict[type, TxObservation] = {}
-    for each in mined:
-        if each.outcome is not None:
-            found.setdefault(type(each.outcome), each)
-    return tuple(found.values())

@@ -58,7 +58,7 @@ class Settler:
         over = buried | {nonce for nonce, each in verdicts.items() if each.is_needless}
         for nonce, verdict in verdicts.items():
             pending = txs.by_nonce[nonce]
-            for shown in verdict.outcomes:
+            for shown in verdict.mined:
                 self._come_out(pending, shown)
             if verdict.is_believed:
                 txs.believed.add(nonce)
@@ -80,9 +80,10 @@ class Settler:
         return not has_succeeded or all(each in over for each in copies)
 
     def _come_out(self, pending: PendingTx, shown: TxObservation) -> None:
-        if self._pending.announce(pending.nonce, shown):
-            for request, outcome in zip(pending.request.asked, shown.outcomes, strict=True):
-                self._report.outcomes.append(self._noted(replace(pending, request=request), outcome))
+        asked = {each.request_id: each for each in pending.request.asked}
+        for outcome in self._pending.announce(pending.nonce, shown):
+            one = replace(pending, request=asked[outcome.request_id])
+            self._report.outcomes.append(self._noted(one, outcome))
 
     def _noted(self, pending: PendingTx, outcome: Confirmed | TxFailed) -> TxOutcome:
         """An outcome as the owner is given it, noted for when the request may be sent again."""
