@@ -60,8 +60,8 @@ class TxObservation:
         return [each for place, each in enumerate(parts) if place not in self.unexplained]
 
     def explained(self, reasons: Mapping[int, ForcemoveError | None]) -> TxObservation:
-        """The same, with the reasons for which the parts at these places have failed. Where the endpoint has not answered
-        the reason stays unknown, and keeps nothing back."""
+        """The same, with the reasons for which the parts at these places have failed. Where the endpoint has not
+        answered the reason stays unknown, and keeps nothing back."""
         parts = list(self.parts)
         for place, reason in reasons.items():
             part = parts[place]

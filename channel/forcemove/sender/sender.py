@@ -23,16 +23,15 @@ from typing import Any
 
 from forcemove.chain.chain import Chain
 from forcemove.chain.endpoints import answers
-from forcemove.chain.errors import InsufficientFunds
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.protocol.signing import Key
 from forcemove.sender.approvals import as_asked_for
 from forcemove.sender.batches import shares
-from forcemove.sender.bids import Bids, cannot_pay
-from forcemove.sender.errors import CannotPayAnswer, NotTaken
+from forcemove.sender.bids import Bids
 from forcemove.sender.lanes import EndpointLane, EndpointLanes
 from forcemove.sender.observations import Question
+from forcemove.sender.offering import Offering
 from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Opinion, in_our_time, market_of
 from forcemove.sender.pending import PendingTxs
@@ -41,8 +40,8 @@ from forcemove.sender.requests import Report, Requests
 from forcemove.sender.resubmission import Resubmitter
 from forcemove.sender.settling import Settler
 from forcemove.sender.signing import Signer
-from forcemove.sender.timing import RequestPace, part_of
-from forcemove.sender.transactions import PendingTx, RequestId, TxFailed, TxOutcome, TxRequest, TxStore
+from forcemove.sender.timing import RequestPace
+from forcemove.sender.transactions import PendingTx, RequestId, TxOutcome, TxRequest, TxStore
 
 __all__ = ["Sender"]
 
@@ -97,8 +96,10 @@ class Sender:
         bids = Bids(lambda call, *facts: chain.sign_as(call, key, *facts), clock)
         pace, shared = RequestPace(bump_after, now), (self._pending, bids, self._offers)
         self._resubmitter = Resubmitter(key.address, *shared, bump_after, clock, self._report.errors.append)
-        self._signer = Signer(chain, key.address, *shared, pace, self._requests, self._report)
-        self._settler = Settler(self._pending, self._requests, pace, self._report, self._forget)
+        asked = self._requests, self._report
+        self._offering = Offering(key.address, self._lanes, self._pending, self._offers, *asked, self._opinions)
+        self._signer = Signer(chain, key.address, *shared, pace, *asked, self._offering.fresh)
+        self._settler = Settler(self._pending, self._requests, pace, self._report, self._offering.forget)
         self._pace = pace
         self._price: tuple[int, int] | None = None
 
@@ -224,14 +225,14 @@ class Sender:
         self._signer.sign(self._opinions(), self._lanes.awaited)
         self._report.in_the_way = None
         for _ in range(_ROUNDS):
-            self._make_offers()
+            self._offering.make()
             known = set(self._requests)
             self._ask()
             fresh = [lane for lane in self._lanes.all if self._lanes.take(lane, lane.take_opinion)]
             if not fresh:
                 break
             self._decide(fresh)
-            self._make_offers()
+            self._offering.make()
             if not any(each not in known and self._pace.allows(each) for each in self._requests):
                 break
         self._lanes.require_answers()
@@ -271,79 +272,10 @@ class Sender:
         whole = tuple(each for each in newest if each is not None and (each.is_priced or each.failure is None))
         for request in self._resubmitter.not_shown(whole):
             self._requests.add(request, is_again=True)
-        for pending in tuple(self._pending.by_nonce.values()):
-            if pending.request.parts and self._is_stuck(pending):
-                self._take_apart(pending)
-
-    def _is_stuck(self, pending: PendingTx) -> bool:
-        """Whether some endpoint has never taken a batch, and since then shows it as not mined, and a part of its time
-        has gone by: others may have it, or lie."""
-        nonce, age = pending.nonce, self._clock() - pending.versions[0].signed_at
-        if nonce in self._pending.announced or age < (part_of(pending) or self._bump_after):
-            return False
-        refusing = [each for each in self._lanes.live if self._offers.is_never_taken(each, nonce)]
-        asked = [each for each in refusing if self._offers.made_at(each, nonce) <= each.look]
-        return any(each.opinion is not None and each.opinion.mined <= nonce for each in asked)
-
-    def _take_apart(self, batch: PendingTx) -> None:
-        """Send the parts of a batch alone, the first of them with its nonce."""
-        self._forget(batch.nonce)
-        self._requests.take_apart(batch.request)
+        self._offering.take_stuck_apart(self._clock(), self._bump_after)
 
     def _age_of(self, pending: PendingTx) -> float:
         return (self._clock() - pending.versions[0].signed_at) / self._bump_after
-
-    def _forget(self, nonce: int) -> None:
-        request_id = self._pending.by_nonce[nonce].request.request_id
-        self._signer.fresh.discard(nonce)
-        self._pending.forget(nonce)
-        self._offers.forget(nonce)
-        for lane in self._lanes.all:
-            lane.forget(nonce)
-            if request_id not in self._pending.by_request:
-                lane.reverted.discard(request_id)
-
-    def _make_offers(self) -> None:
-        """Write down what was signed, begin the offers that are due, and take in the answers to those made before."""
-        self._pending.commit()
-        for lane in self._lanes.all:
-            mined = 0 if lane.opinion is None else lane.opinion.mined
-            due = self._offers.due(lane, self.account, self._pending.by_nonce, mined, lane.offer_limit)
-            if due and lane.can_offer and lane in self._lanes.awake:
-                lane.offer(due)
-            said = self._lanes.take(lane, lane.take_answers) or []
-            self._offers.note(lane, said, self._requests.look)
-            for signed, answer in said:
-                if isinstance(answer, PassingError):
-                    self._lanes.on_failure(lane, answer)
-                else:
-                    self._on_offered(signed.nonce)
-        self._pending.commit()
-
-    def _on_offered(self, nonce: int) -> None:
-        """Take in that an endpoint has answered an offer. A new transaction that all endpoints refuse because we cannot
-        pay for it is given up, and its nonce is free again. Any other refusal is not an outcome: the transaction is
-        offered again."""
-        pending, said = self._pending.by_nonce.get(nonce), self._offers.answers(nonce, self._lanes.live)
-        if pending is None or said is None:
-            return
-        is_fresh = nonce in self._signer.fresh
-        self._signer.fresh.discard(nonce)
-        refusals = [each for each in said if each is not None]
-        if is_fresh and pending.request.parts and len(refusals) == len(said):
-            self._take_apart(pending)
-            return
-        poor = [each for each in refusals if isinstance(each, InsufficientFunds)]
-        if len(poor) == len(said):
-            max_cost, opinions = pending.gas * pending.newest.max_fee, self._opinions().values()
-            error = cannot_pay(poor[0], pending.request, max_cost, opinions)
-            if isinstance(error, CannotPayAnswer):
-                self._report.in_the_way = error
-            elif is_fresh:
-                self._forget(nonce)
-                self._report.outcomes.append(TxFailed(pending.request.request_id, error))
-        elif is_fresh and len(refusals) == len(said):
-            self._report.in_the_way = NotTaken(pending.newest.hash, refusals[0].reason)
 
 
 def _ids(requests: Iterable[TxRequest]) -> frozenset[RequestId]:

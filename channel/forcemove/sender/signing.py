@@ -34,7 +34,7 @@ or it has failed before."""
 
 
 class Signer:
-    """Signs for one account. `fresh`: the nonces that no endpoint has answered an offer of yet."""
+    """Signs for one account."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class Signer:
         pace: RequestPace,
         requests: Requests,
         report: Report,
+        fresh: set[int],
     ) -> None:
         """Work for a `Sender`.
 
@@ -57,12 +58,14 @@ class Signer:
         - `pace`: when each request may be sent again.
         - `requests`: what is to be sent.
         - `report`: is given refusals, and what is in the way.
+        - `fresh`: is given the nonce of each new transaction; those are taken out of which an endpoint has answered an
+          offer.
         """
         self._chain, self._account = chain, account
         self._pending, self._offers, self._bids, self._pace = pending, offers, bids, pace
         self._requests, self._report = requests, report
         self._given_up: set[RequestId] = set()
-        self.fresh: set[int] = set()
+        self._fresh = fresh
 
     def sign(self, opinions: Mapping[EndpointLane, Opinion], awaited: Collection[EndpointLane]) -> None:
         """Sign what can be signed now, the nearest deadlines first. `opinions`: with prices, the newest of each
@@ -179,14 +182,14 @@ class Signer:
         for nonce, opinion in sorted({self._pending.free(each): each for each in lacking}.items()):
             self._begin(request, nonce, gas, opinion, said)
         for lane in opinions:
-            self._fit(lane, self.fresh & self._pending.by_request.get(request.request_id, {}).keys(), opinions)
+            self._fit(lane, self._fresh & self._pending.by_request.get(request.request_id, {}).keys(), opinions)
         if waiting.is_again or lacking:
             self._requests.remove([request.request_id])
 
     def _begin(self, request: TxRequest, nonce: int, gas: int, opinion: Opinion, said: Sequence[Opinion]) -> None:
         begun_at = min(each.time for each in said)
         self._pending.save(self._bids.begin(request, nonce, gas, begun_at, opinion, said))
-        self.fresh.add(nonce)
+        self._fresh.add(nonce)
 
     def _fit(self, lane: EndpointLane, nonces: Collection[int], opinions: Mapping[EndpointLane, Opinion]) -> None:
         """Have an endpoint offered those of these transactions that can be mined there, at its own prices."""
