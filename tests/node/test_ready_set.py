@@ -6,13 +6,16 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from forcemove import ChannelMessenger, MemoryMessenger, MemoryTransport
 from forcemove.history.entries import ConnectionLost, ConnectionRestored
 from forcemove.node.effect_executor import EffectExecutor
+from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ports import WakingMessenger
+from forcemove.node.ready_set import ReadySet
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Batch
 from tests.node.test_node import House
@@ -142,6 +145,50 @@ def test_whether_a_line_is_connected_is_asked_once_a_second(house: House) -> Non
     bob.node.step()
     kinds = [type(each) for each in managed.history().entries if isinstance(each, ConnectionLost | ConnectionRestored)]
     assert kinds == [ConnectionLost, ConnectionRestored]
+
+
+def test_of_many_lines_some_are_asked_each_second_and_all_where_one_has_changed() -> None:
+    """None is left out, nor is it noticed later than once round."""
+    asked, managed = Counter[bytes](), {number.to_bytes(32): Line() for number in range(500)}
+    now = 0.0
+    ready = ReadySet(lambda: None, lambda: now)
+    for id_, each in managed.items():
+        each.asked = asked
+        ready.add(id_, each)
+    channels = cast("dict[bytes, ManagedChannel]", managed)
+    ready.take(channels)
+    for _ in range(20):
+        now += 1.0
+        assert not ready.take(channels)
+    assert (len(asked), asked.total()) == (500, 20 * 50)
+    for each in managed.values():
+        each.has_changed = True
+    now += 1.0
+    assert len(list(ready.take(channels))) == 500
+    for each in managed.values():
+        each.has_changed = False
+    managed[bytes(32)].has_changed = True
+    ready.forget((1).to_bytes(32))
+    seconds = 0
+    while True:
+        now += 1.0
+        seconds += 1
+        if found := ready.take(channels):
+            break
+    assert list(found) == [managed[bytes(32)]]
+    assert seconds <= 10
+
+
+class Line(MemoryMessenger):
+    """Of a channel, and the channel itself. `asked`: how often each was asked about its connection."""
+
+    asked: Counter[bytes]
+    has_changed = False
+
+    @property
+    def has_connection_changed(self) -> bool:
+        self.asked[id(self).to_bytes(8)] += 1
+        return self.has_changed
 
 
 class Connected(MemoryMessenger):

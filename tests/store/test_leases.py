@@ -67,6 +67,20 @@ def test_renewing_tells_what_was_taken_over(shared: Place, alices: Journal, bobs
     assert bobs.leases.take([ONE, TWO], 60).granted == {TWO}
 
 
+def test_leases_that_are_still_the_same_are_not_read_again(shared: Place, alices: Journal, bobs: Journal) -> None:
+    """Of thousands that would take most of what an idle node takes. One may be lost while another one is taken."""
+    alices.leases.take([ONE, TWO], 10)
+    held = alices.leases.renew(10)
+    assert alices.leases.renew(10) is held
+    alices.leases.take([ACCOUNT], 60)
+    assert alices.leases.renew(10) == {ONE, TWO, ACCOUNT}
+    shared.pass_time(11)
+    bobs.leases.take([TWO], 60)
+    assert alices.leases.renew(60) == {ONE, ACCOUNT}
+    alices.leases.release([ONE])
+    assert alices.leases.renew(60) == {ACCOUNT}
+
+
 def test_a_released_lease_is_free_and_not_renewed(alices: Journal, bobs: Journal) -> None:
     alices.leases.take([ONE, TWO], 60)
     alices.leases.release([ONE])

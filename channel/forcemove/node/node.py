@@ -34,7 +34,7 @@ from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
-from forcemove.store.records import Account, ChannelLease
+from forcemove.store.records import Account, ChannelLease, LeaseName
 from forcemove.workers.clock import seconds
 from forcemove.workers.polling import PollingWorker, keep_polling
 
@@ -86,6 +86,7 @@ class Node:
         self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
+        self._held: frozenset[LeaseName] = frozenset()
 
     def add(self, setup: ChannelSetup) -> ManagedChannel:
         """Drive a channel, a new one or one that the journal remembers, as the setup says. In one that was imported
@@ -265,8 +266,9 @@ class Node:
 
     def _renew(self) -> None:
         held = self._leases.renew()
-        if held is None:
+        if held is None or held is self._held:
             return
+        self._held = held
         ours = {each.channel_id for each in held if isinstance(each, ChannelLease)}
         for channel_id in sorted(self.channels.keys() - ours):
             self._drop(channel_id)

@@ -8,7 +8,10 @@ was looked at.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from itertools import islice
 
 from forcemove.node.friendly import ChainSource
 from forcemove.node.managed_channel import ManagedChannel
@@ -17,8 +20,9 @@ from forcemove.node.time_heap import TimeHeap
 
 __all__ = ["ReadySet"]
 
-_CONNECTIONS_EVERY = 1.0
-"""Seconds between two looks at whether messengers are connected: none says so by itself."""
+_CONNECTIONS_EVERY, _CONNECTIONS_AT_ONCE = 1.0, 50
+"""Seconds between two looks at whether messengers are connected, since none says so by itself; at how many. Where one
+has lost its connection or found it, all are looked at: most have the same one."""
 
 
 class ReadySet:
@@ -28,7 +32,7 @@ class ReadySet:
         """`wake`: lets the node step. `clock`: seconds."""
         self._wake, self._clock = wake, clock
         self._unnotified: set[bytes] = set()
-        self._connected: set[bytes] = set()
+        self._connected: deque[bytes] = deque()
         self._ready: set[bytes] = set()
         self._unsettled: set[bytes] = set()
         self._by_clock = TimeHeap()
@@ -42,7 +46,7 @@ class ReadySet:
         else:
             self._unnotified.add(channel_id)
         if as_connected(messenger) is not None:
-            self._connected.add(channel_id)
+            self._connected.append(channel_id)
         self.mark_ready(channel_id)
 
     def mark_ready(self, channel_id: bytes) -> None:
@@ -65,8 +69,10 @@ class ReadySet:
 
     def forget(self, channel_id: bytes) -> None:
         """This channel is driven no more."""
-        for ids in (self._unnotified, self._connected, self._ready, self._unsettled):
+        for ids in (self._unnotified, self._ready, self._unsettled):
             ids.discard(channel_id)
+        with suppress(ValueError):
+            self._connected.remove(channel_id)
         for heap in (self._by_clock, *self._by_chain.values()):
             heap.put(channel_id, None)
 
@@ -80,8 +86,16 @@ class ReadySet:
             ready.update(heap.take(chain.time))
         if not 0 <= now - self._connections_at < _CONNECTIONS_EVERY:
             self._connections_at = now
-            ready.update(id_ for id_ in self._connected if channels[id_].has_connection_changed)
+            ready.update(self._with_other_connections(channels))
         return [channels[id_] for id_ in sorted(ready) if id_ in channels]
+
+    def _with_other_connections(self, channels: Mapping[bytes, ManagedChannel]) -> list[bytes]:
+        """The channels whose messengers have lost or found their connections, of those whose turn it is."""
+        self._connected.rotate(-_CONNECTIONS_AT_ONCE)
+        some = islice(reversed(self._connected), _CONNECTIONS_AT_ONCE)
+        if not any(channels[id_].has_connection_changed for id_ in some):
+            return []
+        return [id_ for id_ in self._connected if channels[id_].has_connection_changed]
 
     def pause(self, shortest: float, longest: float) -> float:
         """Seconds until a channel is to be stepped even if nothing happens, within these bounds."""

@@ -15,7 +15,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from forcemove.errors import InvalidValue
 from forcemove.store import channels
-from forcemove.store.database import Database, driver_of
+from forcemove.store.database import Database
 from forcemove.store.errors import JournalDamaged, LeaseNotHeld
 from forcemove.store.presence import Presence
 from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefusal, TakenLeases
@@ -41,10 +41,6 @@ _RENEWED = (
     update(LEASES)
     .where((LEASES.c.owner == bindparam("ours")) & (LEASES.c.until > _RELEASED))
     .values(until=bindparam("ends"), lasts=bindparam("duration"))
-    .returning(LEASES.c.name)
-)
-_RENEWED_ON_SQLITE = (
-    "UPDATE leases SET until = :ends, lasts = :duration WHERE owner = :ours AND until > 0 RETURNING name"
 )
 
 
@@ -65,6 +61,7 @@ class Leases:
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
         self._presence = Presence(database.file, owner) if database.file is not None else None
+        self._held: frozenset[LeaseName] | None = None
 
     def take(self, names: Iterable[LeaseName], seconds: float) -> TakenLeases:
         """Take those leases that are free or expired, and renew those that are ours, from now on for this many seconds.
@@ -97,6 +94,7 @@ class Leases:
             self._presence.close()
 
     def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> TakenLeases:
+        self._held = None
         with self._database.writing() as connection:
             now = self._database.now(connection)
             before = _locked(connection, wanted, now)
@@ -118,15 +116,21 @@ class Leases:
 
     def renew(self, seconds: float) -> frozenset[LeaseName]:
         """Renew all leases that are ours, from now on for this many seconds, in one statement. Returns them: a channel
-        whose lease is not among them was taken over, and must not be driven any more."""
+        whose lease is not among them was taken over, and must not be driven any more. Where they are those of the last
+        time the very same value is returned."""
         _require_duration(seconds)
         with self._database.writing() as connection:
-            lasts = int(seconds * 1000)
+            lasts, held = int(seconds * 1000), self._held
             values = {"ours": self._owner, "ends": self._database.now(connection) + lasts, "duration": lasts}
-            return frozenset(_name_of(name, self._database.where) for name in _renew(connection, values))
+            if held is None or connection.execute(_RENEWED, values).rowcount != len(held):
+                names = connection.scalars(_RENEWED.returning(LEASES.c.name), values)
+                held = frozenset(_name_of(name, self._database.where) for name in names)
+        self._held = held
+        return held
 
     def release(self, names: Iterable[LeaseName]) -> None:
         """Give leases back; those that are not ours are left alone."""
+        self._held = None
         with self._database.writing() as connection:
             for chunk in chunks(text_of(name) for name in names):
                 is_ours = LEASES.c.name.in_(chunk) & (LEASES.c.owner == self._owner)
@@ -148,13 +152,6 @@ def require_held(connection: Connection, name: LeaseName, owner: bytes) -> None:
     row = connection.execute(_LOCKED, {"names": [text_of(name)]}).one_or_none()
     if row is None or row.owner != owner or row.until <= _RELEASED:
         raise LeaseNotHeld(text_of(name))
-
-
-def _renew(connection: Connection, values: Mapping[str, object]) -> Iterable[str]:
-    """Renew an owner's leases; returns their names, of which there may be thousands."""
-    if connection.dialect.name == "sqlite":
-        return [name for (name,) in driver_of(connection).execute(_RENEWED_ON_SQLITE, values)]
-    return connection.scalars(_RENEWED, values)
 
 
 def _locked(connection: Connection, names: Collection[str], now: int) -> dict[str, _Lease]:
