@@ -72,19 +72,20 @@ def test_what_is_too_much_is_halved_and_that_is_kept(status: int) -> None:
     node = Node(12, lambda: (status, REFUSED))
     with node.chain() as chain:
         assert ask(chain, 30) == list(range(30))
-        assert node.exchanges == [30, 15, 7, 7, 7, 7, 2]
+        assert node.exchanges == [30, 10, 10, 10]
         node.exchanges.clear()
-        assert ask(chain, 14) == list(range(14))
-        assert node.exchanges == [7, 7]
+        assert ask(chain, 8) == list(range(8))
+        assert node.exchanges == [8]
 
 
 def test_more_is_tried_again_after_twenty_batches() -> None:
     node = Node(12)
     with node.chain() as chain:
         ask(chain, 30)
+        ask(chain, 24 * 10)
         node.most, before = 10**9, len(node.exchanges)
-        ask(chain, 30 * 7)
-        assert max(node.exchanges[before:]) > 7
+        ask(chain, 100 * 12)
+        assert max(node.exchanges[before:]) > 12
 
 
 @pytest.mark.parametrize(

@@ -161,10 +161,11 @@ def _hash(number: int) -> bytes:
 class PaperReader:
     """A follower of a chain on paper. `views`: of each channel, as it was shown last."""
 
-    def __init__(self, node: PaperNode) -> None:
+    def __init__(self, node: PaperNode, pending_every: float = 0.0) -> None:
+        """`pending_every`: as of `Follower`."""
         self.node = node
-        chain = MemoryChain(node)
-        self.follower = Follower(Adjudicator(chain, ADJUDICATOR), clock=lambda: node.time)
+        adjudicator = Adjudicator(MemoryChain(node), ADJUDICATOR)
+        self.follower = Follower(adjudicator, clock=lambda: node.time, pending_every=pending_every)
         self.views: dict[bytes, Any] = {}
         self.errors: dict[bytes, Exception] = {}
 

@@ -95,6 +95,15 @@ def test_the_time_goes_on_between_a_new_block_and_the_pending_one() -> None:
     assert reading.read()[0].next_time == first.next_time + 24
 
 
+def test_a_slow_endpoint_is_asked_for_the_pending_block_more_seldom() -> None:
+    reading = Reading()
+    reading.read()
+    reading.node.seconds = 1.0
+    times = [each.next_time for each in reading.read(30)]
+    assert Counter(reading.tags[2:])["pending"] == 3
+    assert times == sorted(times)
+
+
 def test_a_time_is_as_old_as_its_answer() -> None:
     """What passes while an endpoint is asked is not added to the time that it shows."""
     reading = Reading()

@@ -175,7 +175,7 @@ def test_of_many_lines_some_are_asked_each_second_and_all_where_one_has_changed(
         seconds += 1
         if found := ready.take(channels):
             break
-    assert list(found) == [managed[bytes(32)]]
+    assert list(found) == [channels[bytes(32)]]
     assert seconds <= 10
 
 

@@ -18,6 +18,9 @@ from forcemove.errors import ForcemoveError
 
 __all__ = ["Head", "HeadReader"]
 
+_SLOW = 15
+"""Where this many times the seconds of the last reading are longer, the pending block is asked for after these."""
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -36,28 +39,36 @@ class HeadReader:
 
     def __init__(self, chain: Chain, clock: Callable[[], float], pending_every: float = 0.0) -> None:
         """`clock`: seconds that go on steadily. `pending_every`: seconds from a new block, or from the last question
-        for the pending one, until the pending one is asked for; meanwhile the time advances with `clock`, which no
-        chain's clock falls behind. 0 asks each time: a chain whose clock is moved by hand needs that."""
+        for the pending one, until the pending one is asked for, and longer where an endpoint is slow; meanwhile the
+        time advances with `clock`, which no chain's clock falls behind. 0 asks each time: a chain whose clock is moved
+        by hand needs that."""
         self._chain, self._clock, self._pending_every = chain, clock, pending_every
         self._known: Head | None = None
-        self._timed_at, self._shown = 0.0, 0
+        self._timed_at, self._shown, self._seconds = 0.0, 0, 0.0
 
     def read(self) -> Steps[Head]:
         """Ask for the head, in one question where that will do. Raises `ChainError`."""
-        known, passed = self._known, self._clock() - self._timed_at
+        began = self._clock()
+        known, passed, pause = self._known, began - self._timed_at, self._pause
         if known is None or self._pending_every == 0:
             head = yield from _with_time(self._chain)
-        elif passed >= self._pending_every:
+        elif passed >= pause:
             head = yield from _behind_pending(self._chain, known)
         else:
             head = _head((yield from self._chain.block.steps("latest")))
+        self._seconds = self._clock() - began
         self._chain.rpc.on_block(head.hash, head.parent)
-        return self._timed(head, passed)
+        return self._timed(head, passed, pause)
 
-    def _timed(self, head: Head, passed: float) -> Head:
-        """The head with its time. `passed`: seconds since a time was read."""
+    @property
+    def _pause(self) -> float:
+        return max(self._pending_every, _SLOW * self._seconds) if self._pending_every else 0.0
+
+    def _timed(self, head: Head, passed: float, pause: float) -> Head:
+        """The head with its time. `passed`: seconds since a time was read; `pause`: after which it is
+        read again."""
         known, is_same = self._known, self._known is not None and head.hash == self._known.hash
-        if known is not None and is_same and passed < self._pending_every:
+        if known is not None and is_same and passed < pause:
             head = replace(head, next_time=known.next_time + int(passed))
         else:
             self._known, self._timed_at = head, self._clock()
