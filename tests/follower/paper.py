@@ -13,7 +13,7 @@ from eth_abi.abi import encode
 
 from forcemove import ETHER, Adjudicator, Agreement, FixedPart, VariablePart
 from forcemove.chain import codec, errors, rpc, worker
-from forcemove.follower.followed_channel import FollowRequest
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.encoding import Domain, fingerprint, hash_state

@@ -11,7 +11,7 @@ import pytest
 from forcemove import Adjudicator, Channel
 from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
-from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.on_chain_view import Checkpoint
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD

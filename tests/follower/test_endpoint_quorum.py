@@ -12,8 +12,8 @@ from forcemove import ETHER, Adjudicator
 from forcemove.chain.asking import Steps
 from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.worker import wait_for
+from forcemove.follower import turns
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
-from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import (
     BehindItself,
     EndpointLeftOut,
@@ -22,6 +22,7 @@ from forcemove.follower.errors import (
     HeadTooFar,
     TimeInDoubt,
 )
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.words import Status
 from tests.follower.test_follower import Reader
@@ -384,3 +385,19 @@ def test_a_shorter_chain_is_believed_when_it_stays(pair: Pair, story: Story) -> 
             pair.look_all()
     pair.look_all()
     assert pair.channel(story).held(bytes(20)) == 0
+
+
+def test_a_turn_that_has_given_its_owner_much_to_do_may_take_long(
+    pair: Pair, story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a slow machine with thousands of channels begins anew at each turn, for ever."""
+    monkeypatch.setattr(turns, "_FOR_EACH", 10.0)
+    pair.play_to(6)
+    challenge(story)
+    pair.look_all()
+    pair.views.follow(FollowRequest(story.agreement, None, story.first_block, is_new=False))
+    pair.views.take_in()
+    for is_busy in (True, False):
+        pair.time += 12
+        pair.views.take_in()
+        assert {each.has_answered for each in pair.views.viewers} == {is_busy}

@@ -13,8 +13,9 @@ from forcemove import Adjudicator, Channel, PassingError
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
-from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
+from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.follower.errors import BehindItself, LogsLeftOut
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.protocol.errors import ChannelIdUsed
 from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, LogSeen
 from forcemove.protocol.machine.machine import step

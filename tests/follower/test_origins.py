@@ -12,8 +12,8 @@ import pytest
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.worker import wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
-from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import AnotherChain, BehindItself, EndpointContradicted
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain

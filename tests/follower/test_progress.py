@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from forcemove.chain.errors import EndpointFailed
-from forcemove.follower.followed_channel import FollowedChannel, FollowRequest
+from forcemove.follower.follow_request import FollowRequest
+from forcemove.follower.followed_channel import FollowedChannel
 from tests.follower.paper import PaperNode, PaperReader, agreement, wanted_by
 from tests.progress import cells
 from tests.simulation.state import from_hex

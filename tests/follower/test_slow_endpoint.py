@@ -10,7 +10,7 @@ import pytest
 from forcemove import ETHER, VariablePart
 from forcemove.chain import codec
 from forcemove.chain.errors import EndpointFailed
-from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.follower.follow_request import FollowRequest
 from forcemove_games.tic_tac_toe import GAME
 from tests.follower.test_endpoint_quorum import Pair, challenge
 from tests.follower.test_follower import Reader

@@ -15,8 +15,8 @@ from forcemove.chain.asking import Steps
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.worker import EndpointWorker, wait_for
 from forcemove.follower.endpoint_quorum import EndpointQuorum
-from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.on_chain_view import Checkpoint
 from forcemove.protocol.machine.inputs import CreditSeen, HoldingsSeen
 from forcemove_games.tic_tac_toe import GAME

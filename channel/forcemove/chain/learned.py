@@ -51,5 +51,5 @@ class Learned:
 
 def _round(size: int) -> int:
     """The largest of 1, 2, 5, 10, 20, 50 and so on up to this size."""
-    tens = 10 ** (len(str(size)) - 1)
+    tens: int = 10 ** (len(str(size)) - 1)
     return max(each * tens for each in (1, 2, 5) if each * tens <= size)

@@ -29,16 +29,16 @@ from forcemove.follower.cross_check import (
     is_live,
     wrong_with,
 )
-from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
+from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.follower.errors import EndpointContradicted, EndpointsDisagree, TimeInDoubt
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.reported_channel import ReportedChannel
+from forcemove.follower.turns import TurnClock
 from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
 from forcemove.protocol.machine.record import Record
 
 __all__ = ["EndpointQuorum", "QuorumUpdate", "ShownLogs"]
 
-_GAP, _LONGEST_LOOK = 5.0, 20.0
-"""Seconds between two turns after which our process has stood still: usually, and where it may wait for a look."""
 _PENDING_EVERY = 5.0
 """Seconds after which the pending block's time is read again on a chain whose clock nobody moves."""
 
@@ -99,8 +99,7 @@ class EndpointQuorum:
         every = 0.0 if own_time is None else _PENDING_EVERY
         self.viewers = [EndpointViewer(each, confirmations, clock, self._begin_look, every) for each in adjudicators]
         self.uncertain: set[bytes] = set()
-        self._own_time, self._clock = own_time, clock
-        self._turn_at, self._longest = 0.0, float("inf")
+        self._own_time, self._turns = own_time, TurnClock(clock)
         self._channels: dict[bytes, ReportedChannel] = {}
         self._timed: set[bytes] = set()
         self._agreed: set[bytes] = set()
@@ -152,12 +151,10 @@ class EndpointQuorum:
     # ---------------------------------------------------------------------------------------------------- the update
 
     def _begin_turn(self, *, is_looking: bool = False) -> None:
-        was, now = self._turn_at, self._clock()
-        if not 0 <= now - was <= self._longest:
+        if self._turns.begin(is_looking=is_looking):
             self._agreed, self._again = set(), self._again | self._channels.keys()
             for each in self.viewers:
                 each.start_again()
-        self._turn_at, self._longest = now, _LONGEST_LOOK if is_looking else _GAP
 
     def _begin_look(self) -> tuple[bytes, ...]:
         self._begin_turn(is_looking=True)
@@ -175,7 +172,9 @@ class EndpointQuorum:
             changed |= each.take_changed()
         update.has_looked = bool(fresh)
         now = self.time
-        for id_ in sorted((changed | (self._timed if fresh else set())) & self._channels.keys()):
+        concerned = sorted((changed | (self._timed if fresh else set())) & self._channels.keys())
+        self._turns.on_work(len(concerned))
+        for id_ in concerned:
             self._apply(id_, self._judge(id_, self._channels[id_], now), update)
         for id_ in {id_ for each in fresh for id_ in each.with_errors} & self._channels.keys():
             self._add_errors(id_, update)

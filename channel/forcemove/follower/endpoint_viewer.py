@@ -18,11 +18,11 @@ from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block
 from forcemove.follower.cross_check import EndpointHealth
 from forcemove.follower.errors import AnotherChain
-from forcemove.follower.followed_channel import FollowRequest
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.follower.on_chain_view import OnChainView
 
-__all__ = ["FollowRequest", "EndpointViewer"]
+__all__ = ["EndpointViewer"]
 
 
 @dataclass

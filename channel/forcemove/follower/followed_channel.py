@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from sys import maxsize
 
-from forcemove.chain.adjudicator import Adjudicator, PlacedLog
-from forcemove.chain.asking import Steps
+from forcemove.chain.adjudicator import PlacedLog
 from forcemove.errors import ForcemoveError
 from forcemove.follower.errors import StillReading
-from forcemove.follower.on_chain_view import Checkpoint, OnChainView
-from forcemove.protocol.agreement import Agreement
+from forcemove.follower.follow_request import FollowRequest
+from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.logs import Deposited, begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.words import Holdings, Status, word_key
 
-__all__ = ["FollowRequest", "FollowedChannel", "Origin", "StatusTime"]
+__all__ = ["FollowedChannel", "Origin", "StatusTime"]
 
-IsGenuine = Callable[[Adjudicator], Steps[bool]]
 Ranges = tuple[tuple[int, int], ...]
 """The first and last number of each of some ranges of blocks."""
 
@@ -37,37 +35,6 @@ class StatusTime:
     """As of which block statuses that were read together count: by its hash, empty for none."""
 
     block_hash: bytes = b""
-
-
-@dataclass(frozen=True)
-class FollowRequest:
-    """A channel to be followed.
-
-    - `agreement`: that of the channel.
-    - `payee`: the account that we are paid at, 20 bytes; None where credits are not to be read.
-    - `from_block`: no log of the channel is in an earlier block.
-    - `origin_hash`: the hash of that block, empty where it is not known.
-    - `is_doubted`: whether the chain may be another one by now.
-    - `is_new`: whether we have signed nothing in it yet, so that none of its id may have paid out.
-    - `checkpoint`: what the owner has had already, so that only later logs are read.
-    - `is_genuine`: asks an endpoint whether the channel's contracts are genuine, None where that is known.
-    - `contracts`: which they are, so that many channels' contracts are asked about once.
-    """
-
-    agreement: Agreement
-    payee: bytes | None
-    from_block: int
-    is_new: bool
-    origin_hash: bytes = b""
-    is_doubted: bool = False
-    checkpoint: Checkpoint | None = None
-    contracts: Hashable = None
-    is_genuine: IsGenuine | None = None
-
-    @property
-    def id(self) -> bytes:
-        """The channel's id."""
-        return self.agreement.channel_id
 
 
 class FollowedChannel:

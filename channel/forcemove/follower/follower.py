@@ -30,13 +30,14 @@ from forcemove.chain.worker import Look, waiting_for
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.follower.blocks import Block, Blocks
 from forcemove.follower.contract_views import ContractViews, WatchedStatus
-from forcemove.follower.errors import AnotherChain, LogsLeftOut, StillReading
-from forcemove.follower.followed_channel import FollowedChannel, FollowRequest, StatusTime
+from forcemove.follower.errors import AnotherChain
+from forcemove.follower.follow_request import FollowRequest
+from forcemove.follower.followed_channel import FollowedChannel, StatusTime
 from forcemove.follower.head import Head, HeadReader
 from forcemove.follower.log_reader import LogRangeReader
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.follower.origins import Origins
-from forcemove.protocol.errors import ChannelIdUsed
+from forcemove.follower.shown_channels import ShownChannels
 from forcemove.protocol.words import word_key
 
 __all__ = ["Follower", "FollowerLook"]
@@ -90,7 +91,7 @@ class Follower:
         self._refused: EndpointFailed | None = None
         self._shown_head = self._done_at = b""
         self._elsewhere: dict[bytes, AnotherChain] = {}
-        self._with_errors: set[bytes] = set()
+        self._shown = ShownChannels(adjudicator, self._open)
         self._turns = 0
 
     def follow(self, request: FollowRequest) -> None:
@@ -287,33 +288,11 @@ class Follower:
         is_new, self._shown_head = head.hash != self._shown_head, head.hash
         if last is None:
             return FollowerLook(head, is_new, failure=failure)
-        open_ids = self._with_errors | self._elsewhere.keys()
-        concerned = [each for each in self._open.values() if each.has_changed or each.id in open_ids]
-        for each in concerned:
-            each.take_error(self._error(each, last))
-        self._with_errors = {each.id for each in concerned if each.error is not None}
-        if self._with_errors:
+        views, errors = self._shown.take(last, self._logs.read_to, self._elsewhere)
+        if self._shown.has_errors:
             self._done_at = b""
-        errors = {each.id: each.error for each in concerned if each.error is not None and each.is_wrong}
-        views = {each.id: each.view(last.number) for each in concerned if each.has_changed and _has_view(each)}
         for each in [each for each in self._open.values() if each.is_quiet]:
             del self._open[each.id]
             self._are_live_known = False
         statuses = {each.id: each.status for each in self._watched if each.status is not None}
         return FollowerLook(head, is_new, views, errors, self._settled, statuses, failure)
-
-    def _error(self, each: FollowedChannel, last: Block) -> ForcemoveError | None:
-        if (elsewhere := self._elsewhere.get(each.id)) is not None:
-            return elsewhere
-        endpoint = self.adjudicator.chain.endpoint
-        is_checked = each.status_time.block_hash == last.hash or each.record.closed
-        is_read = each.is_begun and not each.missing and not each.wants_holdings and self._logs.read_to >= last.number
-        if not (is_checked and is_read) or (each.is_doubted and each.is_unheard_of):
-            return each.error or StillReading(endpoint, each.id, last.number)
-        if each.was_used_before:
-            return ChannelIdUsed(each.id)
-        return None if each.is_sound else LogsLeftOut(endpoint, each.id, last.number)
-
-
-def _has_view(each: FollowedChannel) -> bool:
-    return each.is_begun or each.status is not None or each.is_wrong

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from forcemove.chain.adjudicator import PlacedLog
-from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
+from forcemove.follower.endpoint_viewer import EndpointViewer
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.machine.inputs import ViewsDiffer
 

@@ -15,7 +15,7 @@ from forcemove.chain.errors import NotConfirmed
 from forcemove.chain.genuine import genuine_steps
 from forcemove.chain.prices import dearest
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
-from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.history.index import HistoryIndex
 from forcemove.node.assemble import Assembly
 from forcemove.node.client import Client, begin_or_resume

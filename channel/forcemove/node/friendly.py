@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from forcemove.errors import InvalidValue
 from forcemove.follower.endpoint_quorum import EndpointQuorum, QuorumUpdate
-from forcemove.follower.endpoint_viewer import EndpointViewer, FollowRequest
+from forcemove.follower.endpoint_viewer import EndpointViewer
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.game import PlayableApp
 from forcemove.node.events import Event
 from forcemove.protocol.agreement import Agreement

@@ -51,6 +51,7 @@ class NodeLeases:
         self._loaded: dict[bytes, StoredChannel] = {}
         self._accounts: set[Account] = set()
         self._renewed_at = clock()
+        self._held: frozenset[LeaseName] = frozenset()
         self._is_doubtful = False
 
     # ---------------------------------------------------------------------------------------------------------- leases
@@ -105,12 +106,16 @@ class NodeLeases:
         self._accounts.clear()
 
     def renew(self) -> frozenset[LeaseName] | None:
-        """Renew all leases, and return those that are still ours; None where that is not due yet."""
+        """Renew all leases, and return those that are still ours; None where that is not due yet, or they are those of
+        the last time."""
         now = self._clock()
         if now - self._renewed_at < self._lease * RENEW_AFTER:
             return None
         held = self._journal.leases.renew(self._lease)
         self._renewed_at = now
+        if held is self._held:
+            return None
+        self._held = held
         self._reserved &= held
         self._accounts &= held
         return held

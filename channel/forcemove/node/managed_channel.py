@@ -9,18 +9,17 @@ from dataclasses import replace
 from forcemove.chain.prices import Prices, dearest
 from forcemove.follower.cross_check import is_live
 from forcemove.follower.endpoint_quorum import QuorumUpdate
-from forcemove.follower.endpoint_viewer import FollowRequest
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.history.entries import AppointmentAcknowledged
 from forcemove.history.history import ChannelHistory
 from forcemove.history.overview import ChainDepth
-from forcemove.history.summary import ChannelSummary, pack_present, pack_profile, summarise
 from forcemove.history.tokens import Tokens
+from forcemove.node.channel_row import ChannelRow
 from forcemove.node.client import Client
 from forcemove.node.effect_executor import EffectExecutor
 from forcemove.node.friendly import ChainSource
-from forcemove.node.metadata import CURSORS, METADATA, ChannelCursor, ChannelMetadata
+from forcemove.node.metadata import ChannelMetadata
 from forcemove.node.recorder import ChannelRecorder
-from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.automatic_actions import next_due
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input, Tick
@@ -35,9 +34,9 @@ _SILENCE_EVERY = 1.0
 class ManagedChannel:
     """One channel that a node drives. Its owner reads it, feeds it and catches up with it; the node calls the rest.
 
-    `id`: the channel's. `error`: what went wrong in the last step, None where nothing did. `version`: how often the
-    channel was saved. `is_up_to_date`: whether all updates of its chain are taken in, and all endpoints agree on it.
-    `is_put_away`: whether it was put away; `on_put_away`: see `Node.put_away`."""
+    `id`: the channel's. `error`: what went wrong in the last step, None where nothing did. `is_up_to_date`: whether all
+    updates of its chain are taken in, and all endpoints agree on it. `is_put_away`: whether it was put away;
+    `on_put_away`: see `Node.put_away`."""
 
     def __init__(
         self,
@@ -70,12 +69,11 @@ class ManagedChannel:
         self.recorder = recorder
         recorder.attach(client.channel, client.require_save, lambda: on_input(client.id))
         self.error: Exception | None = None
-        self.version = stored.version if stored else 0
+        self._row = ChannelRow(stored, metadata, recorder)
         self.is_up_to_date = self.is_put_away = False
         self.on_put_away: Callable[[bytes], None] = lambda _: None
         self._on_input, self._catch_up, self._load_history = on_input, catch_up, load_history
-        self._metadata, self._cursor = metadata, stored.cursor if stored else b""
-        self._has_profile = False
+        self._metadata = metadata
         self._due_at: int | None = 0
         self._silence_at = 0.0
         self._was: Channel | None = None
@@ -89,6 +87,11 @@ class ManagedChannel:
     def channel(self) -> Channel:
         """The channel as we see it."""
         return self.client.channel
+
+    @property
+    def version(self) -> int:
+        """How often the channel was saved."""
+        return self._row.version
 
     @property
     def tokens(self) -> Tokens:
@@ -270,37 +273,12 @@ class ManagedChannel:
 
     def channel_update(self) -> ChannelUpdate:
         """What the journal is to commit of the channel."""
-        if self.is_up_to_date and (cursor := self.chain.cursor) is not None:
-            self._cursor = CURSORS.encode(ChannelCursor(cursor.number, cursor.hash))
-        summary = self._summary()
-        return ChannelUpdate(
-            self.id,
-            self.version,
-            CHANNELS.encode(self.channel),
-            METADATA.encode(self._metadata) if self.version == 0 else None,
-            finished=self.channel.is_over_and_paid,
-            put_away=self.is_put_away,
-            evidence=self.executor.evidence,
-            cursor=self._cursor,
-            history=self.recorder.row(),
-            profile=None if self._has_profile or summary is None else pack_profile(summary),
-            summary=None if summary is None else pack_present(summary),
-        )
-
-    def _summary(self) -> ChannelSummary | None:
-        """The channel for a list; None where our error is in the way, which keeps nothing from being saved."""
-        metadata = self._metadata
-        try:
-            begun_at, saved_at, now = metadata.begun_at, self.recorder.now(), self.chain.time
-            return summarise(self.channel, metadata.app, begun_at, saved_at, now, metadata.tokens, metadata.names)
-        except Exception as error:
-            self.executor.keep_error(error)
-            return None
+        cursor = self.chain.cursor if self.is_up_to_date else None
+        return self._row.update(self.executor, self.chain.time, cursor, is_put_away=self.is_put_away)
 
     def on_version_written(self) -> None:
         """The last `channel_update` is on disk."""
-        self.version, self._has_profile = self.version + 1, True
-        self.recorder.on_written()
+        self._row.on_written()
 
     def on_saved(self) -> None:
         """The channel is on disk as it is now."""

@@ -34,7 +34,7 @@ from forcemove.node.setup import ChannelSetup
 from forcemove.node.wallets import WalletRequest
 from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
-from forcemove.store.records import Account, ChannelLease, LeaseName
+from forcemove.store.records import Account, ChannelLease
 from forcemove.workers.clock import seconds
 from forcemove.workers.polling import PollingWorker, keep_polling
 
@@ -86,7 +86,6 @@ class Node:
         self._listeners: list[Callable[[ManagedChannel], None]] = []
         self._awake, self._stepped = asyncio.Event(), asyncio.Event()
         self._is_running = False
-        self._held: frozenset[LeaseName] = frozenset()
 
     def add(self, setup: ChannelSetup) -> ManagedChannel:
         """Drive a channel, a new one or one that the journal remembers, as the setup says. In one that was imported
@@ -141,8 +140,7 @@ class Node:
 
     def wallet_requests(self) -> tuple[WalletRequest, ...]:
         """The transactions that the channels want of wallets (`ChannelSetup.payer`), each wallet's oldest first."""
-        wallets = self._workers.wallets.values()
-        return tuple(each for wallet in wallets for each in wallet.requests(self.channels))
+        return tuple(each for wallet in self._workers.wallets.values() for each in wallet.requests(self.channels))
 
     @property
     def is_sending(self) -> bool:
@@ -183,7 +181,11 @@ class Node:
                 working.add(worker)
                 polling = keep_polling(worker, self._on_error, self.wake, every=look_every, idle=listen_every)
                 group.create_task(polling)
-            is_busy = self._step_or_report()
+            is_busy = False
+            try:
+                is_busy = self.step()
+            except JournalUnavailable as error:
+                self._on_error(error)
             stepped, self._stepped = self._stepped, asyncio.Event()
             stepped.set()
             pause = self._ready_set.pause(
@@ -210,13 +212,6 @@ class Node:
             async with asyncio.timeout(seconds):
                 await self._awake.wait()
         self._awake.clear()
-
-    def _step_or_report(self) -> bool:
-        try:
-            return self.step()
-        except JournalUnavailable as error:
-            self._on_error(error)
-            return False
 
     def step(self) -> bool:
         """Take in what looks have found and the messages, ask the players, save all channels that have changed in one
@@ -266,9 +261,8 @@ class Node:
 
     def _renew(self) -> None:
         held = self._leases.renew()
-        if held is None or held is self._held:
+        if held is None:
             return
-        self._held = held
         ours = {each.channel_id for each in held if isinstance(each, ChannelLease)}
         for channel_id in sorted(self.channels.keys() - ours):
             self._drop(channel_id)

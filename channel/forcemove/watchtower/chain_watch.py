@@ -10,8 +10,8 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Call
 from forcemove.chain.prices import dearest
 from forcemove.follower.endpoint_quorum import EndpointQuorum
-from forcemove.follower.endpoint_viewer import FollowRequest
 from forcemove.follower.errors import LogsLeftOut
+from forcemove.follower.follow_request import FollowRequest
 from forcemove.watchtower.acceptance import AcceptedAppointment
 from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
