@@ -9,13 +9,11 @@ dropped ones are sent again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from forcemove.artifact import Artifact
-from forcemove.chain.book import AddressBook, Deployed, GameOfContract, Pending
-from forcemove.chain.book_file import load_book, save_book, write_atomically
+from forcemove.chain.book import AddressBook, Deployed, Pending
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
 from forcemove.chain.create2 import (
     CUSTOMARY_FACTORY,
@@ -24,11 +22,11 @@ from forcemove.chain.create2 import (
     deploying_calldata,
     derived_address,
 )
+from forcemove.chain.deployment_book import DeploymentBook
 from forcemove.chain.errors import CallRefused, TransactionRefused, TransactionReverted
 from forcemove.chain.factory import FACTORY, FUNDS, bring_customary_factory, deployment_block, factory_stands, stood
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.chain.progress import BookOfOtherContracts, ContractNamedTwice, DeploymentStage, NotAFactory, Progress
-from forcemove.chain.verification import require_chain
 from forcemove.game import PlayableApp
 from forcemove.protocol.signing import Key
 from forcemove.registry import installed_games
@@ -73,49 +71,33 @@ def deploy(
     games = installed_games().games if games is None else tuple(games)
     contracts = contracts_to_deploy(games)
     chain.require_transient_storage()
-    deployment = _Deployment(chain, key, path, _games_of_contracts(games), on_progress, timeout)
-    deployment.open(contracts)
+    deployment = _Deployment(chain, key, DeploymentBook(chain, path, games), on_progress, timeout)
+    deployment.written.open(contracts)
     deployment.bring_factory()
     for contract in deployment.begun_first(contracts):
         deployment.bring(contract)
     return deployment.book
 
 
-def _games_of_contracts(games: Iterable[PlayableApp]) -> dict[str, GameOfContract]:
-    """The games by the names of their contracts. A contract that several games share is written down as the first
-    one's."""
-    found: dict[str, GameOfContract] = {}
-    for game in games:
-        distribution = installed_games().distribution_of(game)
-        of = GameOfContract(game.name, distribution, game.artifact.compiler_version)
-        found.setdefault(game.artifact.name, of)
-    return found
-
-
 class _Deployment:
-    """One run: the book as it is in the file. `games`: what the book says of a contract's game, by the contract's
-    name."""
+    """One run. `written`: what it has written down."""
 
     def __init__(
         self,
         chain: Chain,
         key: Key,
-        path: Path,
-        games: Mapping[str, GameOfContract],
+        written: DeploymentBook,
         on_progress: Callable[[Progress], None],
         timeout: float,
     ) -> None:
-        self._chain, self._key, self._path, self._games = chain, key, path, games
+        self._chain, self._key, self.written = chain, key, written
         self._on_progress, self._timeout = on_progress, timeout
         self._fees: Fees | None = None
-        self.book = _open_book(chain, path)
 
-    def open(self, contracts: Iterable[Artifact]) -> None:
-        """Write down what block explorers want of these contracts."""
-        for contract in contracts:
-            if contract.standard_json_text is not None:
-                path = self._path.with_name(_standard_json_name(self._path, contract.name))
-                write_atomically(path, contract.standard_json_text)
+    @property
+    def book(self) -> AddressBook:
+        """The book as it is in the file."""
+        return self.written.book
 
     def begun_first(self, contracts: tuple[Artifact, ...]) -> list[Artifact]:
         """The contracts in the order to bring them: first the one that an earlier run has sent, as the book remembers
@@ -125,7 +107,7 @@ class _Deployment:
         ours = {FACTORY, FUNDS, *(each.name for each in contracts)}
         if pending is not None and pending.contract not in ours:
             self._resume(pending.contract)
-            self._save(replace(self.book, pending=None))
+            self.written.change(pending=None)
         return sorted(contracts, key=lambda each: pending is None or each.name != pending.contract)
 
     # --------------------------------------------------------------------------------------------------- the factory
@@ -139,7 +121,7 @@ class _Deployment:
         if code == FACTORY_RUNTIME_CODE:
             return
         if code:
-            raise NotAFactory(str(self._path), self.book.factory)
+            raise NotAFactory(str(self.written.path), self.book.factory)
         receipt = None
         if not factory_stands(self._chain, CUSTOMARY_FACTORY):
             # The price of the presigned transaction is fixed and high: a node would next suggest to pay as much.
@@ -160,7 +142,7 @@ class _Deployment:
         return True
 
     def _settle(self, factory: bytes, receipt: Receipt[RawLog] | None) -> None:
-        self._save(replace(self.book, factory=factory, contracts={}, pending=None))
+        self.written.change(factory=factory, contracts={}, pending=None)
         if receipt is not None:
             self._report_deployed(FACTORY, factory, receipt)
 
@@ -192,22 +174,22 @@ class _Deployment:
         """Refuse to overwrite a contract that another version has deployed or sent."""
         entry, pending = self.book.contracts.get(contract.name), self.book.pending
         if entry is not None and entry.address != address and self._chain.code(entry.address):
-            raise BookOfOtherContracts(str(self._path), contract.name, entry.address)
+            raise BookOfOtherContracts(str(self.written.path), contract.name, entry.address)
         if pending is None or pending.contract != contract.name or pending.address == address:
             return
         if self._resume(contract.name) is not None:
-            raise BookOfOtherContracts(str(self._path), contract.name, pending.address)
-        self._save(replace(self.book, pending=None))
+            raise BookOfOtherContracts(str(self.written.path), contract.name, pending.address)
+        self.written.change(pending=None)
 
     def _take_over(self, contract: Artifact, address: bytes, empty_at: int = -1) -> None:
         """Write down a contract that is there already; it does not matter who has deployed it."""
         known = self.book.contracts.get(contract.name)
         if known is not None and known.address == address and self._is_early_enough(known):
-            self._write_down(contract, address, known.block_number)
+            self.written.add(contract, address, known.block_number)
             self._on_progress(Progress(contract.name, DeploymentStage.KEPT, address))
             return
         block, is_certain = deployment_block(self._chain, address, self.book.factory, empty_at=empty_at)
-        self._write_down(contract, address, block)
+        self.written.add(contract, address, block)
         self._on_progress(
             Progress(contract.name, DeploymentStage.FOUND, address, block_number=block, is_certain=is_certain)
         )
@@ -241,20 +223,8 @@ class _Deployment:
 
     def _finish(self, contract: Artifact, address: bytes, receipt: Receipt[RawLog]) -> None:
         require_genuine_contract(self._chain, contract, address, self.book.factory)
-        self._write_down(contract, address, receipt.block_number)
+        self.written.add(contract, address, receipt.block_number)
         self._report_deployed(contract.name, address, receipt)
-
-    def _write_down(self, contract: Artifact, address: bytes, block: int) -> None:
-        name = contract.name
-        entry = Deployed(
-            address,
-            contract.creation_code_hash,
-            contract.source_hash,
-            None if contract.standard_json is None else _standard_json_name(self._path, name),
-            block,
-            self._games.get(name),
-        )
-        self._save(replace(self.book, contracts={**self.book.contracts, name: entry}, pending=None))
 
     # ----------------------------------------------------------------------------------------------------- sending
 
@@ -264,7 +234,7 @@ class _Deployment:
         signed = self._chain.sign(call, self._key, fees=self._fees)
         created = address or call.to or contract_address(signed.sender, signed.nonce)
         pending = Pending(name, created, signed.hash, self._chain.block_number())
-        self._save(replace(self.book, pending=pending))
+        self.written.change(pending=pending)
         self._chain.broadcast(signed)
         self._on_progress(Progress(name, DeploymentStage.SENT, created, signed.hash))
         return pending, self.wait(signed)
@@ -284,23 +254,3 @@ class _Deployment:
     def _report_deployed(self, name: str, address: bytes, receipt: Receipt[RawLog]) -> None:
         gas, block = receipt.gas_used, receipt.block_number
         self._on_progress(Progress(name, DeploymentStage.DEPLOYED, address, receipt.transaction_hash, gas, block))
-
-    def _save(self, book: AddressBook) -> None:
-        if book != self.book:
-            save_book(book, self._path)
-            self.book = book
-
-
-def _open_book(chain: Chain, path: Path) -> AddressBook:
-    """The book in the file, or a new one."""
-    compiled = adjudicator_artifact()
-    book = AddressBook(chain.chain_id, CUSTOMARY_FACTORY, compiled.compiler_version, compiled.compiler_settings)
-    if path.exists():
-        earlier = load_book(path)
-        require_chain(chain, earlier)
-        book = replace(book, factory=earlier.factory, contracts=earlier.contracts, pending=earlier.pending)
-    return book
-
-
-def _standard_json_name(path: Path, contract: str) -> str:
-    return f"{path.stem}.{contract}.standard-json-input.json"

@@ -9,7 +9,7 @@ __all__ = ["TurnClock"]
 
 _GAP, _LONGEST_LOOK, _FOR_EACH = 5.0, 20.0, 0.002
 """Seconds between two turns that are a standstill: usually, and where a turn may wait for a look; how many more for
-each channel that a turn's owner was given something of. For thousands of them a slow machine works for more than five."""
+each channel of which a turn's owner was given something: for thousands a slow machine works for more than five."""
 
 
 class TurnClock:

@@ -6,16 +6,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Chain
-from forcemove.chain.errors import Unreachable
-from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
-from forcemove.follower.errors import AnotherChain
 from forcemove.game import Game
 from forcemove.node.assemble import Assembly
-from forcemove.node.errors import LeaseLost
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
@@ -28,16 +23,15 @@ from forcemove.sessions.defence import Defence
 from forcemove.sessions.errors import JournalOfOtherPlayer
 from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.messenger_tasks import carry, until_delivered, until_sent
+from forcemove.sessions.notices import TableNotices
 from forcemove.sessions.options import Wallet
 from forcemove.sessions.playing.connectivity import ChainConnectivity, reporting_connectivity
-from forcemove.sessions.playing.played_channel import PlayedChannel, is_unpaid, run_with_background
+from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_background
 from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.sessions.standby import when_free
-from forcemove.text.explanations import headline
 from forcemove.transport.messenger import ChannelMessenger
-from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
+from forcemove.watchtower.publisher import TowerPublisher
 from forcemove.workers.chain_defaults import default_look_every
-from forcemove.workers.errors import AccountInUse
 
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
@@ -45,17 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TableService"]
 
-_PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
-"""Errors that may be gone at the next attempt."""
 _SAFE_SECONDS = 5.0
-
-
-@dataclass(eq=False)
-class _Seated:
-    """A channel that is played at a table now."""
-
-    match: PlayedChannel
-    output: Output
 
 
 class TableService:
@@ -90,16 +74,14 @@ class TableService:
         self.journal, self.wallet, self.chains, self.games = journal, wallet, tuple(chains), tuple(games)
         self.lease = lease
         self._output, self._towers = output, tuple(towers)
-        self._seated: dict[bytes, _Seated] = {}
         self._played: set[bytes] = set()
         self._claims: dict[bytes, object] = {}
-        self._reported = ""
-        self._unacknowledged: dict[str, str] = {}
+        self._notices = TableNotices(output, lambda: self._node.channels)
         # The policy was asked before the channel was agreed on, where an endpoint that hangs delays no defence.
-        self._node = Node(journal, lease=lease, policy=None, on_error=self._on_node_error)
-        self._publisher = TowerPublisher(self._towers, notify=self._on_tower_notice)
+        self._node = Node(journal, lease=lease, policy=None, on_error=self._notices.on_node_error)
+        self._publisher = TowerPublisher(self._towers, notify=self._notices.on_tower_notice)
         self._node.on_committed(self._publisher.on_committed)
-        self._defence = Defence(journal, self._node, chains, games, wallet.payer, self._say) if chains else None
+        self._defence = Defence(journal, self._node, chains, games, wallet.payer, self._notices.say) if chains else None
 
     def on_committed(self, listener: Callable[[ManagedChannel], None]) -> None:
         """Call `listener` with each channel that was saved. See `Node.on_committed`."""
@@ -234,14 +216,15 @@ class TableService:
             payer=self.wallet.payer,
             names=signed_names(self.journal, assembly.agreement),
         )
-        self._seated[setup.id] = _Seated(match, seat.output)
+        self._notices.seat(setup.id, match, seat.output)
         try:
             driven = await when_free(lambda: self._add(setup), seat.output.say)
             self._played.add(driven.id)
+            self._notices.has_played = True
             seat.attach(driven, match.names, match.move_clock)
             yield driven
         finally:
-            del self._seated[setup.id]
+            self._notices.leave(setup.id)
             if setup.id in self._node.channels:
                 self._node.release_channel(setup.id)
 
@@ -262,62 +245,3 @@ class TableService:
         channel = CHANNELS.decode(stored.snapshot)
         if channel.agreement.fixed_part.participants[channel.index] != self.wallet.key.address:
             raise JournalOfOtherPlayer(self.journal.where)
-
-    # ---------------------------------------------------------------------------------------------------------- telling
-
-    def _outputs(self) -> list[Output]:
-        """Where is shown what concerns no single table."""
-        return [each.output for each in self._seated.values()] or [self._output]
-
-    def _say(self, text: str) -> None:
-        for output in self._outputs():
-            output.say(text)
-
-    def _on_node_error(self, error: Exception) -> None:
-        """Report an error that passes once; an error that does not pass ends the match whose channel it is of, and all
-        matches where it is of no channel. Another chain than the channel's is waited out once somebody has paid in."""
-        is_fatal = not isinstance(error, _PASSING)
-        if isinstance(error, AnotherChain) and (driven := self._node.channels.get(error.channel_id)) is not None:
-            is_fatal = is_unpaid(driven.channel)
-        concerned = self._concerned(error)
-        if is_fatal and concerned:
-            for each in concerned:
-                each.match.fatal_error = each.match.fatal_error or error
-            return
-        if isinstance(error, Unreachable) and self._played:
-            return  # the connectivity of the chain is reported like that of the relay
-        text = headline(error) if is_fatal and isinstance(error, ForcemoveError) else _passing_text(error)
-        if text != self._reported:
-            self._reported = text
-            for output in [each.output for each in concerned] or self._outputs():
-                output.note(text)
-
-    def _concerned(self, error: Exception) -> list[_Seated]:
-        """The tables that an error is of: one channel's, or all of them where it is of no channel."""
-        if isinstance(error, AnotherChain | LeaseLost):
-            ids = [error.channel_id]
-        else:
-            ids = [id_ for id_, each in self._node.channels.items() if each.error is error] or list(self._seated)
-        return [self._seated[id_] for id_ in ids if id_ in self._seated]
-
-    def _on_tower_notice(self, notice: TowerNotification) -> None:
-        """Show a warning at a table as long as no watchtower has its newest state."""
-        match notice:
-            case Acknowledged(url, appointment):
-                self._unacknowledged.pop(url, None)
-                if (seated := self._seated.get(appointment.agreement.channel_id)) is not None:
-                    seated.match.warning = ""
-            case NotAcknowledged(url, channel_id, error=error):
-                text = headline(error)
-                if self._unacknowledged.get(url) != text:
-                    self._unacknowledged[url] = text
-                    seated = self._seated.get(channel_id)
-                    (seated.output if seated else self._output).note(f"tower       {text}")
-            case Unprotected(channel_id, turn_num):
-                if (seated := self._seated.get(channel_id)) is not None:
-                    seated.match.warning = f"No watchtower has acknowledged turn {turn_num}: do not go away."
-
-
-def _passing_text(error: Exception) -> str:
-    what = headline(error) if isinstance(error, ForcemoveError) else f"{type(error).__name__}: {error}."
-    return f"{what} Trying again."
