@@ -390,7 +390,7 @@ def test_a_shorter_chain_is_believed_when_it_stays(pair: Pair, story: Story) -> 
 def test_a_turn_that_has_given_its_owner_much_to_do_may_take_long(
     pair: Pair, story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a slow machine with thousands of channels begins anew at each turn, for ever."""
+    """Else a slow machine with thousands of channels begins anew at each turn, and does nothing else."""
     monkeypatch.setattr(turns, "_FOR_EACH", 10.0)
     pair.play_to(6)
     challenge(story)

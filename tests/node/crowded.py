@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from json import loads
 from multiprocessing.connection import Connection
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, Timer, main_thread
+from threading import enumerate as enumerate_threads
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,7 +35,8 @@ __all__ = ["Crowded", "Endpoint", "Report"]
 @dataclass(frozen=True)
 class Report:
     """What the process says of itself. `idle_bytes`, `bytes`: its largest memory before it had a channel, and until
-    now. `cpu`: seconds of all its threads since it began to run. `phases`, `troubles`: how many, by name."""
+    now. `cpu`: seconds of all its threads since it began to run. `threads`: their names, but for the main one's and
+    those that wait to copy the journal's newest commits. `phases`, `troubles`: how many, by name."""
 
     channels: int
     phases: dict[str, int]
@@ -42,6 +44,7 @@ class Report:
     idle_bytes: int
     bytes: int
     cpu: float
+    threads: tuple[str, ...]
     troubles: dict[str, int]
 
     @property
@@ -123,11 +126,16 @@ async def _run(node: Node, look_every: float, said: Connection, idle: int, troub
                     idle_bytes=idle,
                     bytes=_largest(),
                     cpu=time.process_time() - begun,
+                    threads=tuple(sorted(each.name for each in enumerate_threads() if _is_counted(each))),
                     troubles=dict(troubles),
                 )
             )
         await asyncio.sleep(0.05)
     running.result()
+
+
+def _is_counted(thread: Thread) -> bool:
+    return thread is not main_thread() and not isinstance(thread, Timer)
 
 
 def _largest() -> int:

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -241,6 +241,26 @@ def _say(shape: Shape, before: Report, quiet: Report, asked: int, left: dict[byt
         f"{1000 * cpu:.0f} ms of CPU a quiet block; {last.bytes_per_channel / 1024:.1f} KiB a channel; "
         f"{len(left)} answers, at least {min(left.values(), default=0)} s before the end; troubles: {last.troubles}"
     )
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param((SAMPLE, 2, None), id="sample"),
+        pytest.param((replace(SAMPLE, channels=1_000, block=2), 2, None), id="a thousand"),
+    ],
+    indirect=True,
+)
+def test_there_is_one_thread_for_each_endpoint_and_no_other(world: World) -> None:
+    """Whatever is asked and sent: while channels are read, challenged and answered. The journal has one more for a
+    moment, which copies what was committed in the last minute."""
+    world.begin()
+    world.challenge(world.shape.disputes)
+    seen, allowed = set[tuple[str, ...]](), tuple(sorted(each.url for each in world.endpoints))
+    while len(margins(world.logs())) < world.shape.disputes:
+        seen.add(world.alice.report().threads)
+    assert allowed in seen
+    assert all(set(each) <= set(allowed) and len(each) <= len(allowed) for each in seen)
 
 
 @pytest.mark.parametrize("world", [pytest.param((FLOOD, 1, None), id="one endpoint")], indirect=True)
