@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from forcemove import ChannelSetup, ChooseMove, MemoryMessenger, MoveChosen, Node, Phase, connect, open_journal
-from forcemove.node.assemble import reassemble
+from forcemove.node.assemble import Assembly, reassemble
 from forcemove.node.metadata import METADATA
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove_games.tic_tac_toe import GAME
@@ -35,8 +35,9 @@ __all__ = ["Crowded", "Endpoint", "Report"]
 @dataclass(frozen=True)
 class Report:
     """What the process says of itself. `idle_bytes`, `bytes`: its largest memory before it had a channel, and until
-    now. `cpu`: seconds of all its threads since it began to run. `threads`: their names, but for the main one's and
-    those that wait to copy the journal's newest commits. `phases`, `troubles`: how many, by name."""
+    now. `cpu`: seconds of all its threads since it began to run, `cpu_from_start` since it began to read the journal.
+    `threads`: their names, but for the main one's and those that wait to copy the journal's newest commits. `phases`,
+    `troubles`: how many, by name."""
 
     channels: int
     phases: dict[str, int]
@@ -44,6 +45,7 @@ class Report:
     idle_bytes: int
     bytes: int
     cpu: float
+    cpu_from_start: float
     threads: tuple[str, ...]
     troubles: dict[str, int]
 
@@ -91,17 +93,19 @@ class Crowded:
 def _drive(
     journal_url: str, urls: tuple[str, ...], chain_id: int, timeout: float, look_every: float, said: Connection
 ) -> None:
+    started = time.process_time()
     first, *others = (connect(url, expected_chain_id=chain_id, timeout=timeout) for url in urls)
     journal = open_journal(journal_url, owner=secrets.token_bytes(16))
     idle, troubles = _largest(), Counter[str]()
     node = Node(journal, on_error=lambda error: troubles.update([type(error).__name__]))
-    for id_ in journal.ids():
-        kept = journal.load(id_)
-        assert kept is not None
-        agreement, about = CHANNELS.decode(kept.snapshot).agreement, METADATA.decode(kept.metadata)
-        assembly = reassemble(first, agreement, GAME, from_block=about.from_block, others=others)
+    assemblies = list[Assembly]()
+    for each in journal.channels():
+        agreement, about = CHANNELS.decode(each.snapshot).agreement, METADATA.decode(each.metadata)
+        assemblies.append(reassemble(first, agreement, GAME, from_block=about.from_block, others=others))
+    node.reserve(assemblies, ALICE)
+    for assembly in assemblies:
         node.add(ChannelSetup(assembly, ALICE, MemoryMessenger(), _choose))
-    asyncio.run(_run(node, look_every, said, idle, troubles))
+    asyncio.run(_run(node, look_every, said, idle, troubles, started))
 
 
 def _choose(question: ChooseMove) -> MoveChosen | None:
@@ -112,7 +116,9 @@ def _choose(question: ChooseMove) -> MoveChosen | None:
     return None if move is None else MoveChosen(*move)
 
 
-async def _run(node: Node, look_every: float, said: Connection, idle: int, troubles: Counter[str]) -> None:
+async def _run(
+    node: Node, look_every: float, said: Connection, idle: int, troubles: Counter[str], started: float
+) -> None:
     begun, running = time.process_time(), asyncio.create_task(node.run(look_every=look_every))
     while not running.done():
         if said.poll():
@@ -126,6 +132,7 @@ async def _run(node: Node, look_every: float, said: Connection, idle: int, troub
                     idle_bytes=idle,
                     bytes=_largest(),
                     cpu=time.process_time() - begun,
+                    cpu_from_start=time.process_time() - started,
                     threads=tuple(sorted(each.name for each in enumerate_threads() if _is_counted(each))),
                     troubles=dict(troubles),
                 )
@@ -148,11 +155,14 @@ def _largest() -> int:
 
 
 class Endpoint:
-    """A node's endpoint over HTTP. `counts`: what was asked, by method, answered or not; a batch is all of
-    its requests."""
+    """A node's endpoint over HTTP, which takes `seconds` for each exchange. `counts`: what was asked, by method,
+    answered or not; a batch is all of its requests. `exchanges`: how many there were, and `before_offer` before the
+    first one with a transaction."""
 
-    def __init__(self, node_url: str) -> None:
+    def __init__(self, node_url: str, seconds: float = 0.0) -> None:
         self.counts: Counter[str] = Counter()
+        self.exchanges, self.before_offer = 0, 0
+        self._seconds = seconds
         self._flowing, self._lock = Event(), Lock()
         self._flowing.set()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, urlsplit(node_url).netloc))
@@ -173,8 +183,13 @@ class Endpoint:
 
     def pass_on(self, body: bytes) -> None:
         asked = loads(body)
+        methods = [str(each["method"]) for each in (asked if isinstance(asked, list) else [asked])]
         with self._lock:
-            self.counts.update(str(each["method"]) for each in (asked if isinstance(asked, list) else [asked]))
+            self.counts.update(methods)
+            self.exchanges += 1
+            if not self.before_offer and "eth_sendRawTransaction" in methods:
+                self.before_offer = self.exchanges - 1
+        time.sleep(self._seconds)
         self._flowing.wait()
 
     def close(self) -> None:

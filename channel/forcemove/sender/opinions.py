@@ -66,18 +66,20 @@ class Opinion:
 def form_opinion(chain: Chain, question: Question, observer: Observer) -> Steps[Opinion]:
     """Ask one endpoint. `observer`: remembers what it has shown. Raises `PassingError`, and whatever an odd answer
     makes a library raise."""
-    head = yield from chain.block.steps("latest")
-    height, time = _bounded(chain, head["number"]), _bounded(chain, head["timestamp"])
-    mined = _bounded(chain, (yield from chain.nonce_of.steps(question.account)))
+    head, count = yield from _all(chain.block.steps("latest"), chain.nonce_of.steps(question.account))
+    height, time, mined = (_bounded(chain, each) for each in (head["number"], head["timestamp"], count))
     seen, failure = yield from observer.observe(chain, question, height, as_hash(head["hash"]), mined)
     opinion = Opinion(height, time, mined, mined, FeeMarket(None), 0, seen, is_priced=False, failure=failure)
     if not question.requests and all(each.nonce < mined for each, _ in question.pending):
         return opinion
     try:
         with making_sense(chain.endpoint):
-            next_ = _bounded(chain, (yield from chain.nonce_of.steps(question.account, block="pending")))
-            market = yield from _market(chain, head)
-            balance = yield from chain.balance.steps(question.account)
+            count, market, balance = yield from _all(
+                chain.nonce_of.steps(question.account, block="pending"),
+                _market(chain, head),
+                chain.balance.steps(question.account),
+            )
+            next_ = _bounded(chain, count)
     except PassingError as error:
         if not question.pending:
             raise
@@ -91,6 +93,15 @@ def form_opinion(chain: Chain, question: Question, observer: Observer) -> Steps[
     not_allowed = {id_: each.allowed for id_, each in needed.items() if isinstance(each, _NotAllowed)}
     opinion = Opinion(height, time, mined, next_, market, balance, seen, gas, not_allowed, failure=failure)
     return replace(opinion, prices=chain.prices)
+
+
+def _all(*parts: Steps[Any]) -> Steps[list[Any]]:
+    """The results of what is asked together. Raises the first error."""
+    found = yield from together(parts)
+    for each in found:
+        if isinstance(each, ForcemoveError):
+            raise each
+    return found
 
 
 @dataclass(frozen=True, slots=True)
