@@ -80,7 +80,7 @@ class World:
         self.liar = Restless(Random(f"liar {liar}"), _STEADY)
         if liar is not None:
             urls.insert(liar, self._lying.enter_context(lying(self.chain.endpoint, self.liar)))
-        self.start = lambda: Crowded(path, urls, self.chain.chain_id, shape.timeout, shape.look)
+        self._path, self._urls = path, urls
         every = shape.channels // shape.disputes - 1 | 1  # odd: Alice's turn in every other
         self._unchallenged = iter(self.matches[::every])
         self._kinds = count()
@@ -89,7 +89,7 @@ class World:
     @cached_property
     def alice(self) -> Crowded:
         """Her process, from now on."""
-        return self.start()
+        return Crowded(self._path, self._urls, self.chain.chain_id, self.shape.timeout, self.shape.look)
 
     def begin(self) -> None:
         """Alice has read everything, and from now on blocks take their time."""

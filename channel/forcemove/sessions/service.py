@@ -23,9 +23,9 @@ from forcemove.sessions.defence import Defence
 from forcemove.sessions.errors import JournalOfOtherPlayer
 from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.messenger_tasks import carry, until_delivered, until_sent
-from forcemove.sessions.notices import TableNotices
 from forcemove.sessions.options import Wallet
 from forcemove.sessions.playing.connectivity import ChainConnectivity, reporting_connectivity
+from forcemove.sessions.playing.notices import TableNotices
 from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_background
 from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.sessions.standby import when_free
