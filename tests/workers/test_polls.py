@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from forcemove.arena.virtual_time import VirtualTimeLoop
 from forcemove.chain.worker import Look
 from forcemove.workers.errors import LookFailed
 from forcemove.workers.polling import ParallelPolls, keep_polling, poll_once
@@ -129,6 +130,28 @@ def test_a_running_node_goes_on_as_soon_as_what_a_look_waits_for_is_done(monkeyp
 
     kept(waiting, has_gone_on)
     assert waiting.ends
+
+
+def test_a_look_begins_a_second_after_the_end_of_the_last_one() -> None:
+    """A slow endpoint is asked less often. Time is virtual."""
+    begins = list[float]()
+
+    class Slow(Worker):
+        def look(self) -> Look[None]:
+            loop, ends = asyncio.get_running_loop(), Future[None]()
+            begins.append(loop.time())
+            loop.call_later(3.0, ends.set_result, None)
+            while not ends.done():
+                yield (ends,)
+
+    async def run() -> None:
+        looking = asyncio.create_task(keep_polling(Slow(), pytest.fail, lambda: None, every=1.0, idle=0.05))
+        await asyncio.sleep(11.5)
+        looking.cancel()
+
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(run())
+    assert begins == pytest.approx([0, 4, 8], abs=0.1)
 
 
 def test_threat_55_a_running_node_goes_on_whatever_a_look_raises() -> None:
