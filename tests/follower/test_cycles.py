@@ -3,6 +3,7 @@ whatever there is of channels, blocks, logs and ends, and however slow the endpo
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -106,9 +107,13 @@ def test_logs_of_strangers_cost_nothing_and_blind_nobody(count: int, monkeypatch
 
     monkeypatch.setattr(log_reader, "decode_log", decoding)
     node.seconds, id_ = 0.1, node.challenge(CHALLENGED)
+    tracemalloc.start()
     reader.look()
     assert reader.shows_clock(id_)
     until(reader, lambda: not any(reader.open), most=4)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * 2**20
     assert reader.is_settled(id_)
     assert len(decoded) == 1
     assert node.asked["eth_getLogs"] < (3 if count == 1 else 40)
