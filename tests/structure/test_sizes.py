@@ -33,6 +33,7 @@ REASONS = {
     "tests/node": "a file for each part of the node, and for each way in which it must lose nothing",
     "tests/parity": "the model of the adjudicator, in parts, and what is asked of both",
     "tests/protocol": "a file for each module of channel/forcemove/protocol and its two rooms",
+    "tests/readme": "a file for each kind of thing that pages say or show",
     "tests/scenarios": "a file for each kind of thing that happens in a channel, and the world in which it does",
     "tests/sender": "a file for each part of the room, and endpoints that take their time",
     "tests/store": "a file for each thing that a journal keeps, and for each kind of fault",
