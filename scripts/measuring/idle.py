@@ -23,7 +23,7 @@ from forcemove.chain.local import AnvilChain, connect
 from forcemove.node.assemble import reassemble
 from forcemove.store.records import Batch, ChannelUpdate, HistoryRow
 from forcemove_games.tic_tac_toe import GAME
-from scripts.measuring.cases import Measured, case, timed
+from scripts.measuring.cases import Measured, Row, case, timed
 from scripts.measuring.driving import crowded_journal, drive_all, journal_at, stored
 from scripts.measuring.pages import NODE_PAGE, Line, picture, put
 from scripts.measuring.processes import process
@@ -50,7 +50,17 @@ def _write(found: Measured) -> None:
     PICTURE.write_text(charts(found), encoding="utf-8")
 
 
-@case(write=_write)
+@case(
+    Row(
+        "1000_idle_minute_cpu_s",
+        "s",
+        "CPU time of a minute of `run`, 1,000 idle channels, a block each 12 seconds",
+        0.1,
+    ),
+    Row("10000_idle_minute_cpu_s", "s", "the same with 10,000", 0.2),
+    Row("1000_idle_resumed_channel_cpu_ms", "ms", "CPU time: one of 1,000 channels read from the journal again", 0.3),
+    write=_write,
+)
 def idle(channels: int = COUNTS[-1]) -> Measured:
     """A node whose channels wait for their counterparties, from one channel to this many.
 
@@ -148,7 +158,7 @@ def adding(channels: int = 1_000) -> Measured:
     return {"adding_s": seconds, "adding_ms": seconds / channels * 1e3, "adding_requests": asked.call_count}
 
 
-@case()
+@case(Row("opening_s", "s", "CPU time: a journal of 1 GiB opened", 0.3))
 def opening(megabytes: int = 1_024) -> Measured:
     """A large journal that is opened again."""
     with TemporaryDirectory() as folder:
