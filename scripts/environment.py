@@ -78,26 +78,45 @@ ANNEXES = {"test": Annex("analysis", sees_ours=False), "docs": Annex("docs", see
 
 def set_up(purpose: str) -> None:
     """Make everything that the purpose needs; errors that only people can mend are found before the long work. Node's
-    packages come meanwhile: mostly all of it waits for the network, and for one core."""
+    packages and those of an annex come meanwhile: each waits for the network, and for one core."""
     needs_node = purpose in {"network", "test"} and not is_node_set_up()
     if needs_node:
         require_node()
-    with ThreadPoolExecutor(1) as meanwhile:
-        node = meanwhile.submit(set_up_node) if needs_node else None
-        set_up_python({"network": "play", "docs": "test"}.get(purpose, purpose))
-        annex = ANNEXES.get(purpose)
+    python, annex = {"network": "play", "docs": "test"}.get(purpose, purpose), ANNEXES.get(purpose)
+    with ThreadPoolExecutor() as meanwhile:
+        others = [meanwhile.submit(set_up_node)] if needs_node else []
+        needs_python = not is_python_set_up(python)
+        if needs_python:
+            prepare_python()
         if annex is not None and not is_annex_set_up(annex):
-            set_up_annex(annex)
-        if node is not None:
-            node.result()
+            others.append(meanwhile.submit(set_up_annex, annex))
+        if needs_python:
+            set_up_python(python)
+        for each in others:
+            each.result()
+
+
+def is_python_set_up(purpose: str) -> bool:
+    """Whether `VENV` has what the purpose's lock file pins."""
+    return not _INTERRUPTED.exists() and _python_stamp() in map(_read_stamp, _purposes_that_serve(purpose))
+
+
+def prepare_python() -> None:
+    """Make `VENV` have a Python and pip, and a mark that it is not finished."""
+    if not _is_usable():
+        _say(f"Making a Python environment in {VENV}")
+        _make_venv(VENV)
+    _INTERRUPTED.touch()
 
 
 def set_up_python(purpose: str) -> None:
     """Make `VENV` have what the purpose's lock file pins, and this project, editable."""
-    stamp = _python_stamp()
-    if _INTERRUPTED.exists() or stamp not in map(_read_stamp, _purposes_that_serve(purpose)):
-        _install_python(purpose)
-        _stamp_path(purpose).write_text(stamp, "utf-8")
+    for each in LOCKS:
+        _stamp_path(each).unlink(missing_ok=True)
+    _install_pinned(VENV, ROOT / LOCKS[purpose], "a minute or two")
+    _finish("installing the project", _pip_install(VENV, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
+    _INTERRUPTED.unlink()
+    _stamp_path(purpose).write_text(_python_stamp(), "utf-8")
 
 
 def _purposes_that_serve(purpose: str) -> tuple[str, ...]:
@@ -123,22 +142,11 @@ def _read_stamp(purpose: str) -> str | None:
     return path.read_text("utf-8") if path.exists() else None
 
 
-def _install_python(purpose: str) -> None:
-    if not _is_usable():
-        _say(f"Making a Python environment in {VENV}")
-        _make_venv(VENV)
-    _INTERRUPTED.touch()
-    for each in LOCKS:
-        _stamp_path(each).unlink(missing_ok=True)
-    _install_pinned(VENV, ROOT / LOCKS[purpose], "a minute or two")
-    _finish("installing the project", _pip_install(VENV, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
-    _INTERRUPTED.unlink()
-
-
-def _install_pinned(venv: Path, lock: Path, duration: str) -> None:
+def _install_pinned(venv: Path, lock: Path, duration: str, *options: str) -> None:
     count = sum("==" in line for line in lock.read_text("utf-8").splitlines() if line[:1].isalnum())
     _say(f"Installing {count} pinned Python packages ({duration}, once)")
-    _finish("installing Python packages", _pip_install(venv, "--require-hashes", "--requirement", str(lock)), count)
+    command = _pip_install(venv, *options, "--require-hashes", "--requirement", str(lock))
+    _finish("installing Python packages", command, count)
 
 
 def _pip_install(venv: Path, *arguments: str) -> list[str]:
@@ -178,9 +186,10 @@ def _make_venv(venv: Path) -> None:
 
 
 def set_up_annex(annex: Annex) -> None:
-    """Make the environment again; it is complete once it has its stamp."""
+    """Make the environment again; it is complete once it has its stamp. Most of its modules are never imported, so each
+    is compiled when it is."""
     _make_venv(annex.folder)
-    _install_pinned(annex.folder, annex.lock, "up to a minute")
+    _install_pinned(annex.folder, annex.lock, "up to a minute", "--no-compile")
     if annex.sees_ours:
         ours, its = (next(venv.glob("lib/python3*/site-packages")) for venv in (VENV, annex.folder))
         (its / "ours.pth").write_text(f"{ours}\n", "utf-8")
