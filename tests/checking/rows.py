@@ -62,7 +62,7 @@ ROWS: Mapping[str, Row] = {
     "a liar beside an honest endpoint, a crash": Row("ladder 1x1", Bounds(liar=True, crashes=1)),
     "tic-tac-toe, two cells": Row("tic-tac-toe", Bounds()),
     "tic-tac-toe, two cells, second seat": Row("tic-tac-toe", Bounds(seat=1)),
-    "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds()),
+    "rock-paper-scissors, a round": Row("rock-paper-scissors", Bounds(), is_long=True),
     "three players": Row("ladder 1x1", Bounds(players=3, seat=2)),
     "rock-paper-scissors, a round, second seat": Row("rock-paper-scissors", Bounds(seat=1), is_long=True),
     "tic-tac-toe, one transaction": Row("tic-tac-toe", Bounds(transactions=1), is_long=True),

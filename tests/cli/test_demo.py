@@ -65,6 +65,7 @@ def test_without_flags_all_games_are_played_honestly_and_then_each_dispute() -> 
     assert disputes[len(every) :] == checked
 
 
+@pytest.mark.slow
 def test_of_all_games_the_first_one_is_shown_turn_by_turn_and_the_others_in_short() -> None:
     result = demo()
     assert result.return_value == 0

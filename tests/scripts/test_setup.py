@@ -46,8 +46,8 @@ class Project:
 
     root: Path
 
-    def set_up(self, purpose: str = "play", path: str | None = None) -> subprocess.CompletedProcess[str]:
-        return run([self.root / "scripts" / "setup", purpose], path)
+    def set_up(self, purposes: str = "play", path: str | None = None) -> subprocess.CompletedProcess[str]:
+        return run([self.root / "scripts" / "setup", *purposes.split()], path)
 
     @property
     def environment(self) -> Path:
@@ -136,9 +136,10 @@ def test_the_analysis_has_an_environment_of_its_own_and_only_for_tests(project: 
     npm = "mkdir -p node_modules/@foundry-rs/anvil-here/bin && touch node_modules/@foundry-rs/anvil-here/bin/anvil"
     path = programs(tmp_path / "bin", node="echo v22.0.0", npm=npm) + os.pathsep + os.environ["PATH"]
 
-    assert project.set_up("test", path).returncode == 0
+    assert project.set_up("test docs", path).returncode == 0
     assert (analysis / "bin" / "python").exists()
-    assert project.set_up("test", path).stderr == ""
+    for purposes in ("test", "docs", "test docs"):
+        assert project.set_up(purposes, path).stderr == ""
 
     lock.write_text("# nothing is needed any more\n", "utf-8")
     (analysis / "old").touch()
@@ -163,7 +164,7 @@ def test_a_set_up_that_failed_says_why(project: Project) -> None:
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
     done = make_project(tmp_path / "clone").set_up("sing")
-    assert (done.returncode, done.stderr) == (2, "usage: scripts/setup play|network|test|docs\n")
+    assert (done.returncode, done.stderr) == (2, "usage: scripts/setup play|network|test|docs...\n")
 
 
 # ------------------------------------------------------------------------------------------------ what may be missing
