@@ -79,6 +79,7 @@ SLOW = (
     "scenarios/test_discard_secrecy.py",
     "scenarios/test_discard_two_decks.py",
     "scenarios/test_flows.py",
+    "scenarios/test_move_clock.py",
     "scripts",
     "static",
     "store/test_processes.py",

@@ -86,9 +86,11 @@ def test_axe_would_find_something(browser: Browser) -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_scrolls_sideways_at_360_pixels_and_with_text_twice_as_large(show: ShowPage, state: str) -> None:
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    with show(f"/{state}", **size(360, "light")) as page:
-        assert page.evaluate(sideways) == 0
     with show(f"/{state}", **size(1280, "light")) as page:
+        page.set_viewport_size({"width": 360, "height": 900})
+        narrow = page.evaluate(f"[document.documentElement.clientWidth, {sideways}]")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        assert narrow == [360, 0]
         page.evaluate("document.documentElement.setAttribute('class', 'large')")
         page.evaluate("for (const sheet of document.styleSheets) sheet.insertRule(':root { font-size: 200% }')")
         assert page.evaluate("getComputedStyle(document.body).fontSize") == "32px"
