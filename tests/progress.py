@@ -20,8 +20,8 @@ def cells(
     kinds: Iterable[object], is_long: Callable[[object, int], bool] = lambda _kind, _count: False
 ) -> list[object]:
     """Each kind with each number of seconds and of items, for `parametrize`. `is_long`: which of these take so long
-    that they are left out of the run of all tests, too. The most items are tried there where a request takes no time,
-    and where it takes the longest."""
+    that they are left out of the run of all tests, too. More than a few items are tried there where a request takes
+    no time, and where it takes the longest."""
     return [
         pytest.param(kind, seconds, count, marks=_mark(seconds, count, is_long=is_long(kind, count)))
         for kind in kinds
@@ -31,6 +31,6 @@ def cells(
 
 
 def _mark(seconds: float, count: int, *, is_long: bool) -> tuple[pytest.MarkDecorator, ...]:
-    if is_long or (count == COUNTS[-1] and seconds not in (SECONDS[0], SECONDS[-1])):
+    if is_long or (count > _FEW and seconds not in (SECONDS[0], SECONDS[-1])):
         return (pytest.mark.long,)
     return (pytest.mark.slow,) if count > _FEW else ()

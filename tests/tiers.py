@@ -96,6 +96,7 @@ SLOW = (
 QUICK = ("cli/test_demo.py", "cli/test_main.py")
 """Of them, files that are in the quick run all the same: the shortest way through the command line."""
 WAITING = (
+    "gas/test_forks.py",
     "browser/served/test_clicks.py",
     "cli/test_play_kills.py",
     "browser/served/test_lobby.py",

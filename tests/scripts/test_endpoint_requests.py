@@ -18,22 +18,22 @@ def total(seconds: Seconds) -> Counter[str]:
     return sum(seconds, Counter[str]())
 
 
-@pytest.fixture(scope="module")
-def asked() -> dict[str, dict[int, Seconds]]:
-    """With 1,000 channels, by program and by seconds from block to block; 0: no block."""
-    with journal_of(MANY) as (url, journal):
+@pytest.fixture(scope="module", params=[100, pytest.param(MANY, marks=pytest.mark.long)])
+def asked(request: pytest.FixtureRequest) -> dict[str, dict[int, Seconds]]:
+    """With this number of channels, by program and by seconds from block to block; 0: no block."""
+    with journal_of(request.param) as (url, journal):
         found = {program: counted(url, journal, program) for program in PROGRAMS}
         return found | {SHALLOW: counted(url, journal, NODE, confirmations=1)}
 
 
-def test_three_requests_a_block_serve_a_thousand_idle_channels(asked: dict[str, dict[int, Seconds]]) -> None:
+def test_three_requests_a_block_serve_all_idle_channels(asked: dict[str, dict[int, Seconds]]) -> None:
     """Where the newest block is believed: the head, statuses, logs."""
     for block_time in (12, 2):
         assert {each.total() for each in asked[SHALLOW][block_time][::block_time]} == {3}
 
 
 def test_the_page_shows_what_is_counted(asked: dict[str, dict[int, Seconds]]) -> None:
-    """Of one channel as of a thousand, and so of a hundred."""
+    """Of one channel as of many."""
     with journal_of(1) as (url, journal):
         few = {program: counted(url, journal, program) for program in PROGRAMS}
     for program in PROGRAMS:
