@@ -71,7 +71,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_collection_finish() -> None:
     """Thousands of tests and all modules stay until the end: the collector need not look at them again and again, nor
     before."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
