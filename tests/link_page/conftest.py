@@ -37,7 +37,8 @@ def address(files: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """No longer than for a file: a coroutine cannot be run where Playwright's loop is."""
     with chromium() as found:
         yield found
