@@ -58,7 +58,7 @@ def answers(address: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("version", ["two", pytest.param("three", marks=pytest.mark.long)])
+@pytest.mark.parametrize("version", _NODES)
 def test_hole_51_a_game_with_a_dispute_is_played_and_paid_on_hardhat(
     version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
