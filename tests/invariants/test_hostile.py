@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from msgspec.structs import replace
 
@@ -11,16 +9,12 @@ from forcemove import ETHER, UINT256_MAX, Allocation, FixedPart
 from forcemove.chain.prices import OSAKA
 from forcemove.protocol.adjudication import Payment
 from forcemove.protocol.codec.packed_writer import (
-    challenge_call,
-    checkpoint_call,
     conclude_call,
-    respond_call,
-    transfer_call,
 )
 from forcemove.protocol.encoding import channel_id, hash_state, word
 from forcemove.protocol.logs import Closed, Credited
 from forcemove.protocol.types import MAX_AMOUNT
-from tests.evm import errors_of, function_selector
+from tests.evm import function_selector
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import ALLOWED, Verdict, of_bytecode
 from tests.parity.core_world import REFUSING_RECIPIENTS, REFUSING_TOKENS, World
@@ -29,15 +23,11 @@ from tests.protocol.builders import (
     BOB,
     MALLORY,
     allocation,
-    chain,
     destination,
     final,
     fixed_part,
     outcome,
-    proof,
-    sign,
     sign_all,
-    sign_challenge,
 )
 
 LOCKED = "ReentrancyGuardReentrantCall"
@@ -120,98 +110,16 @@ def test_a_refused_rest_of_a_deposit_reverts_it(world: World) -> None:
 # ---------------------------------------------------------------------------------------------------- re-entrance
 
 
-def arm(world: World, data: bytes, target: bytes | None = None, insists: bool = False) -> bytes:
+def arm(world: World, data: bytes, insists: bool = False) -> bytes:
     """The recipient that calls back, and with what."""
     reentry = world.recipients["Reentry"]
-    at = abi.address(target or world.adjudicator)
+    at = abi.address(world.adjudicator)
     world.chain.send(M, "Reentry", "arm", reentry, at, abi.text(data), word(insists))
     return reentry
 
 
-def what_came_of_it(world: World) -> str:
-    """Of the one time that the recipient called back."""
-    at = world.recipients["Reentry"]
-    calls, successes, failure = (world.chain.call("Reentry", name, at) for name in ("calls", "successes", "failure"))
-    assert calls == word(1)
-    return "" if successes == word(1) else errors_of("Adjudicator")[failure[:4]][0]
-
-
-def deposit_data(world: World) -> bytes:
-    return function_selector("Adjudicator", "deposit") + abi.arguments(
-        id_of(world, 9), abi.address(world.tokens["TestToken"]), word(0), word(1)
-    )
-
-
-def transfer_data(world: World) -> bytes:
-    entries = (allocation(A, 10), allocation(B, 10))
-    hashes = hash_state(id_of(world), final(14, entries))
-    return transfer_call(id_of(world), ETHER, hashes.state, entries, (), OSAKA.push)
-
-
-def other_conclude_data(world: World) -> bytes:
-    return conclude_calldata(world, allocation(M, 1), nonce=9)
-
-
 def claim_data(world: World) -> bytes:
     return function_selector("Adjudicator", "claim") + abi.arguments(abi.address(ETHER), abi.address(M))
-
-
-def pay_credit_data(world: World) -> bytes:
-    return function_selector("Adjudicator", "payCredit") + abi.arguments(abi.address(A), abi.address(ETHER))
-
-
-MONEY = pytest.mark.parametrize("data", [deposit_data, transfer_data, other_conclude_data, claim_data, pay_credit_data])
-
-
-@MONEY
-def test_nobody_reenters_from_an_ether_payment(world: World, data: Callable[[World], bytes]) -> None:
-    """The other channel is funded and would pay: it is the lock that refuses."""
-    world.deposit(A, id_of(world), ETHER, 0, 20)
-    world.deposit(A, id_of(world, 9), ETHER, 0, 1)
-    reentry = arm(world, data(world))
-    assert conclude(world, allocation(reentry, 10), allocation(B, 10)) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
-    assert world.paid == [Payment(ETHER, reentry, 10), Payment(ETHER, B, 10)]
-
-
-@MONEY
-def test_nobody_reenters_from_the_send_hook_of_a_token(world: World, data: Callable[[World], bytes]) -> None:
-    token = world.tokens["HookToken"]
-    world.deposit(A, id_of(world), token, 0, 20)
-    world.deposit(A, id_of(world, 9), ETHER, 0, 1)
-    reentry = arm(world, data(world))
-    world.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
-    assert conclude(world, allocation(B, 10, token), allocation(A, 10, token)) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
-    assert world.paid == [Payment(token, B, 10), Payment(token, A, 10)]
-
-
-@MONEY
-def test_nobody_reenters_while_a_token_is_pulled_in(world: World, data: Callable[[World], bytes]) -> None:
-    token = world.tokens["HookToken"]
-    world.deposit(A, id_of(world, 9), ETHER, 0, 1)
-    reentry = arm(world, data(world))
-    world.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
-    assert world.deposit(B, id_of(world), token, 0, 20) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
-
-
-@MONEY
-def test_nobody_reenters_from_the_rest_of_a_deposit(world: World, data: Callable[[World], bytes]) -> None:
-    world.deposit(A, id_of(world, 9), ETHER, 0, 1)
-    reentry = arm(world, data(world))
-    world.chain.enrich(reentry)
-    assert world.deposit(reentry, id_of(world, 9), ETHER, 0, 5) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
-
-
-def test_nobody_reenters_from_a_claim(world: World) -> None:
-    hostile = world.recipients["RevertingRecipient"]
-    world.deposit(A, id_of(world), ETHER, 0, 10)
-    conclude(world, allocation(hostile, 10))
-    reentry = arm(world, deposit_data(world))
-    assert world.claim(hostile, ETHER, reentry) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
 
 
 def test_nobody_reenters_from_a_credit_that_is_paid(world: World) -> None:
@@ -227,50 +135,6 @@ def test_nobody_reenters_from_a_credit_that_is_paid(world: World) -> None:
     assert world.chain.transact(M, world.adjudicator, again).success
     assert world.chain.balance(reentry) == 10
     assert world.chain.balance(world.adjudicator) == 0
-
-
-def checkpoint_data(world: World) -> bytes:
-    fixed = channel(world, 9)
-    return checkpoint_call(fixed, proof(*chain(10, 11), fixed=fixed, domain=world.domain))
-
-
-def challenge_data(world: World) -> bytes:
-    fixed = channel(world, 9)
-    good = proof(*chain(10, 11), fixed=fixed, domain=world.domain)
-    return challenge_call(fixed, good, sign_challenge(ALICE, good.last, fixed, world.domain))
-
-
-def respond_data(world: World) -> bytes:
-    fixed, (challenged, response) = channel(world, 9), chain(11, 12)
-    return respond_call(fixed, challenged, response, sign(ALICE, response, fixed, world.domain))
-
-
-DISPUTES = pytest.mark.parametrize("data", [checkpoint_data, challenge_data, respond_data])
-
-
-@DISPUTES
-def test_nothing_is_recorded_from_within_a_payment(world: World, data: Callable[[World], bytes]) -> None:
-    """One word has money and record, so whatever writes a word waits until the money has moved: the call that is
-    refused from within works afterwards."""
-    world.deposit(A, id_of(world), ETHER, 0, 20)
-    if data is respond_data:
-        world.challenge(A, channel(world, 9), proof(*chain(10, 11), fixed=channel(world, 9), domain=world.domain))
-    reentry = arm(world, data(world))
-    assert conclude(world, allocation(reentry, 10), allocation(B, 10)) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
-    assert world.chain.transact(M, world.adjudicator, data(world)).success
-
-
-@DISPUTES
-def test_nothing_is_recorded_while_a_token_is_pulled_in(world: World, data: Callable[[World], bytes]) -> None:
-    """Of the very channel that is paid into: else the deposit would be written over the record."""
-    token = world.tokens["HookToken"]
-    if data is respond_data:
-        world.challenge(A, channel(world, 9), proof(*chain(10, 11), fixed=channel(world, 9), domain=world.domain))
-    reentry = arm(world, data(world))
-    world.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
-    assert world.deposit(B, id_of(world, 9), token, 0, 20) == ALLOWED
-    assert what_came_of_it(world) == LOCKED
 
 
 def test_who_insists_on_reentering_gets_a_credit(world: World) -> None:

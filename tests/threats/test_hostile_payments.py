@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from forcemove import ETHER, word
 from forcemove.protocol.logs import Claimed
 from forcemove.protocol.words import word_key
-from tests.invariants import test_hostile
 from tests.parity import core_abi as abi
 from tests.parity.core_world import REFUSING_RECIPIENTS, REFUSING_TOKENS
-from tests.protocol.builders import ALICE, BOB, MALLORY, allocation, state
+from tests.protocol.builders import ALICE, BOB, MALLORY, allocation
 from tests.threats.court import ALLOWED, Court
 
 A, B, M = ALICE.address, BOB.address, MALLORY.address
@@ -188,76 +185,3 @@ def test_threat_15_ether_sent_with_a_token_is_refused(court: Court) -> None:
     token, id_ = court.tokens["TestToken"], court.id_of(court.channel())
     assert court.deposit(A, id_, token, 0, 10, value=1) == ("ValueMismatch", (0, 1))
     assert court.deposit(A, id_, ETHER, 0, 10, value=9) == ("ValueMismatch", (10, 9))
-
-
-# --------------------------------------------------------------------------------------------------------- re-entrance
-
-WAYS_IN = pytest.mark.parametrize(
-    "data",
-    [test_hostile.deposit_data, test_hostile.transfer_data, test_hostile.other_conclude_data, test_hostile.claim_data],
-)
-
-
-def set_trap(court: Court, data: Callable[[Court], bytes]) -> bytes:
-    """Another channel is funded and would pay: nothing but the lock refuses. The account that calls back."""
-    court.fund(court.channel())
-    assert court.deposit(A, court.id_of(court.channel(nonce=9)), ETHER, 0, 1) == ALLOWED
-    return test_hostile.arm(court, data(court))
-
-
-@WAYS_IN
-def test_threat_15_nobody_reenters_from_a_payment(court: Court, data: Callable[[Court], bytes]) -> None:
-    reentry = set_trap(court, data)
-    assert court.conclude_with(court.channel(), allocation(reentry, 10), allocation(B, 10)) == ALLOWED
-    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
-    assert court.chain.balance(reentry) == 10
-    assert court.chain.balance(court.adjudicator) == 1
-
-
-@WAYS_IN
-def test_threat_15_nobody_reenters_from_a_payment_after_a_challenge(
-    court: Court, data: Callable[[Court], bytes]
-) -> None:
-    reentry, channel = set_trap(court, data), court.channel()
-    entries = allocation(reentry, 10), allocation(B, 10)
-    assert court.challenge_with(channel, state(10, entries), state(11, entries)) == ALLOWED
-    court.expire(channel)
-    assert court.transfer_all(channel, state(11, entries)) == ALLOWED
-    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
-
-
-@WAYS_IN
-def test_threat_15_nobody_reenters_through_a_tokens_send_hook(court: Court, data: Callable[[Court], bytes]) -> None:
-    token, reentry = court.tokens["HookToken"], set_trap(court, data)
-    court.fund(court.channel(nonce=2), asset=token)
-    court.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
-    entries = allocation(B, 10, token), allocation(A, 10, token)
-    assert court.conclude_with(court.channel(nonce=2), *entries) == ALLOWED
-    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
-
-
-@WAYS_IN
-def test_threat_15_nobody_reenters_while_a_token_is_pulled_in(court: Court, data: Callable[[Court], bytes]) -> None:
-    """Else one arrival would be counted for two channels."""
-    token, reentry = court.tokens["HookToken"], set_trap(court, data)
-    court.chain.send(M, "HookToken", "setHook", token, abi.address(B), abi.address(reentry))
-    assert court.deposit(B, court.id_of(court.channel(nonce=2)), token, 0, 20) == ALLOWED
-    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
-
-
-@WAYS_IN
-def test_threat_15_nobody_reenters_from_the_rest_of_a_deposit(court: Court, data: Callable[[Court], bytes]) -> None:
-    reentry = set_trap(court, data)
-    court.chain.enrich(reentry)
-    assert court.deposit(reentry, court.id_of(court.channel(nonce=9)), ETHER, 0, 5) == ALLOWED
-    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
-
-
-@WAYS_IN
-def test_threat_15_nobody_reenters_from_a_claim(court: Court, data: Callable[[Court], bytes]) -> None:
-    hostile = court.recipients["RevertingRecipient"]
-    court.fund(court.channel(nonce=2))
-    assert court.conclude_with(court.channel(nonce=2), allocation(hostile, 20)) == ALLOWED
-    reentry = set_trap(court, data)
-    assert court.claim(hostile, ETHER, reentry) == ALLOWED
-    assert test_hostile.what_came_of_it(court) == test_hostile.LOCKED
