@@ -148,10 +148,10 @@ def a_response() -> Case:
 
 
 def a_conclusion() -> Case:
-    token = World().tokens["TestToken"]
-    funded = Funded(asset=token)
-    assert funded.world.tokens["TestToken"] == token
-    return Case(funded.world, conclusion(funded.world, funded.fixed, outcome(15, 5, asset=token)))
+    world = World()
+    token = world.tokens["TestToken"]
+    funded = Funded(asset=token, world=world)
+    return Case(world, conclusion(world, funded.fixed, outcome(15, 5, asset=token)))
 
 
 def a_transfer() -> Case:

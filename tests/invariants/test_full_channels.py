@@ -33,10 +33,10 @@ TOTAL = 20
 
 
 class Funded:
-    """A channel with a total, in a world of its own."""
+    """A channel with a total, in a world of its own where none is given."""
 
-    def __init__(self, held: int = TOTAL, total: int = TOTAL, asset: bytes = ETHER) -> None:
-        self.world = World()
+    def __init__(self, held: int = TOTAL, total: int = TOTAL, asset: bytes = ETHER, world: World | None = None) -> None:
+        self.world = world or World()
         self.asset = asset
         self.fixed = fixed_part(app=self.world.app, asset=asset, total=total)
         self.id = self.name(self.fixed)
@@ -196,7 +196,7 @@ def test_every_outcome_adds_up_to_the_total(amounts: tuple[int, int]) -> None:
 def test_a_token_is_a_home_asset_like_ether() -> None:
     world = World()
     token = world.tokens["TestToken"]
-    funded = Funded(asset=token)
+    funded = Funded(asset=token, world=world)
     assert funded.record(pays=outcome(12, 8, asset=token)) == ALLOWED
     assert funded.holdings == Holdings(TOTAL, full=True)
     assert funded.conclude(outcome(12, 8, asset=token)) == ALLOWED
