@@ -14,7 +14,7 @@ library Payments {
     uint256 internal constant PUSH_STEP = 16_384;
     /// @dev A payee may need this much gas beside two new storage slots before a refusal is its own fault.
     uint256 internal constant PUSH_FLOOR = 60_000;
-    /// @dev Written and cleared to measure what a slot costs: keccak256("forcemove.scratch").
+    /// @dev Written and cleared, with the slot after it, to measure what two cost: keccak256("forcemove.scratch").
     uint256 private constant SCRATCH = 0x687a89945d28dd03d09d738a3fb128909da40fe4c025614f44ab00e14c22056c;
 
     /// @dev The gas for the next payment: `steps`, or what the sender's gas reaches for where that is less. A 32nd and a
@@ -29,19 +29,22 @@ library Payments {
     /// @dev Refuses to call a failed payment the payee's fault unless it was allowed what two new storage slots cost
     /// now, under whatever prices are in force, and PUSH_FLOOR. Only failures pay for the measuring.
     function requireEnough(uint256 gasAllowance) internal {
-        uint256 required = PUSH_FLOOR + 2 * _newSlotCost();
+        uint256 required = PUSH_FLOOR + _twoNewSlotsCost();
         if (gasAllowance < required) revert IAdjudicator.NotEnoughGasToPush(required, gasAllowance);
     }
 
-    /// @dev Makes a storage slot and unmakes it. The call of nothing between keeps the optimizer from dropping the first
-    /// write.
-    function _newSlotCost() private returns (uint256 cost) {
+    /// @dev Makes two storage slots and unmakes them. Both, because the price of the first says nothing of the second where
+    /// new state is paid for out of what a transaction has beyond a limit (EIP-8037), and that is enough for one. The call
+    /// of nothing between keeps the optimizer from dropping the first writes.
+    function _twoNewSlotsCost() private returns (uint256 cost) {
         assembly ("memory-safe") {
             let before := gas()
             sstore(SCRATCH, 1)
+            sstore(add(SCRATCH, 1), 1)
             cost := sub(before, gas())
             pop(call(0, 0, 0, 0, 0, 0, 0))
             sstore(SCRATCH, 0)
+            sstore(add(SCRATCH, 1), 0)
         }
     }
 

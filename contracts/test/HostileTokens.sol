@@ -64,6 +64,16 @@ contract FeeToken is TestToken {
     }
 }
 
+/// @title Makes two slots for each new holder, as tokens with votes or interest do: not hostile, but dear
+contract NotingToken is TestToken {
+    mapping(address account => uint256) public firstPaidAt;
+
+    function _update(address from, address to, uint256 amount) internal override {
+        if (firstPaidAt[to] == 0) firstPaidAt[to] = block.timestamp;
+        super._update(from, to, amount);
+    }
+}
+
 /// @title Refuses to move anything to anyone on its list
 contract BlacklistToken is TestToken {
     error Blacklisted(address account);
