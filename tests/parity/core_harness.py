@@ -56,6 +56,11 @@ class Harness:
     def valid_transition(self, fixed_part: FixedPart, from_: VariablePart, to: VariablePart) -> Verdict:
         return self.verdict("requireValidTransition", abi.fixed_part(fixed_part), abi.state(from_), abi.state(to))
 
+    def read(self, fixed_part: FixedPart, proof: SupportProof) -> tuple[bool, bytes]:
+        """What the reader makes of a proof that is written."""
+        data = function_selector(self._contract, "read") + checkpoint_call(fixed_part, proof)[4:]
+        return self._evm.call(self._address, data)
+
     def supported(self, fixed_part: FixedPart, proof: SupportProof, status: Status = EMPTY_STATUS) -> Verdict:
         arguments = word(status.pack()) + checkpoint_call(fixed_part, proof)[4:]
         data = function_selector(self._contract, "requireSupported") + arguments
