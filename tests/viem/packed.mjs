@@ -1,6 +1,6 @@
-// The adjudicator's packed calldata, written and read, from contracts/README.md alone and without an ABI. Values are as in
-// JSON: bytes in hex, large numbers as decimal strings. Calldata is hex with its selector.
-import { viem } from "./packages.mjs";
+// The adjudicator's packed calldata, written and read without a library, from contracts/README.md alone and without an
+// ABI. Values are as in JSON: bytes in hex, large numbers as decimal strings. Calldata is hex with its selector.
+import { keccak256 } from "./keccak.mjs";
 
 const WORD = 32;
 const LONGEST_RUN = 64;
@@ -12,7 +12,7 @@ const ETHER = `0x${"00".repeat(20)}`;
 
 const bytes = (hex) => Buffer.from(hex.slice(2), "hex");
 const hex = (buffer) => `0x${buffer.toString("hex")}`;
-const selector = (name) => bytes(viem.keccak256(viem.stringToHex(`${name}()`))).subarray(0, 4);
+const selector = (name) => keccak256(Buffer.from(`${name}()`)).subarray(0, 4);
 const same = (a, b) => JSON.stringify(a).toLowerCase() === JSON.stringify(b).toLowerCase();
 
 /** A number in this many bytes, or in as few as it has. */
@@ -53,6 +53,18 @@ export function transferCall(channelId, asset, stateHash, outcome, indices, push
 
 export const batchCall = (items) =>
   call("batch", ...items.flatMap(({ gas, calldata }) => [number(gas, 3), number(bytes(calldata).length, 2), bytes(calldata)]));
+
+/** By the operation's name, of a fixed part and a call as they are in vectors.json. */
+export const write = {
+  challenge: (fixedPart, call) => challengeCall(fixedPart, call, call.challengerSignature),
+  checkpoint: checkpointCall,
+  respond: (fixedPart, { challenged, response, signature }) => respondCall(fixedPart, challenged, response, signature),
+  conclude: (fixedPart, { outcome, turnNum, signatures, push }) =>
+    concludeCall(fixedPart, outcome, turnNum, signatures, push),
+  transfer: (_, { channelId, asset, stateHash, outcome, indices, push }) =>
+    transferCall(channelId, asset, stateHash, outcome, indices, push),
+  batch: (_, { items }) => batchCall(items),
+};
 
 function writeFixedPart({ participants, channelNonce, appDefinition, challengeDuration, asset, total }) {
   const isEther = BigInt(asset) === 0n;
@@ -115,7 +127,7 @@ function writeState(fixedPart, state, before, mayHash) {
   const evidence = bytes(state.evidence);
   if (mayHash && !state.isFinal && evidence.length + 2 > WORD) {
     flags += EVIDENCE_HASH;
-    parts.push(bytes(viem.keccak256(state.evidence)));
+    parts.push(keccak256(evidence));
   } else if (evidence.length) {
     flags += EVIDENCE;
     parts.push(number(evidence.length, 2), evidence);

@@ -101,18 +101,9 @@ const checks = {
   },
 
   calls() {
-    const write = {
-      challenge: (fixedPart, call) => packed.challengeCall(fixedPart, call, call.challengerSignature),
-      respond: (fixedPart, call) => packed.respondCall(fixedPart, call.challenged, call.response, call.signature),
-      conclude: (fixedPart, { outcome, turnNum, signatures, push }) =>
-        packed.concludeCall(fixedPart, outcome, turnNum, signatures, push),
-      transfer: (_, { channelId, asset, stateHash, outcome, indices, push }) =>
-        packed.transferCall(channelId, asset, stateHash, outcome, indices, push),
-      batch: (_, { items }) => packed.batchCall(items),
-    };
     for (const call of vectors.calls.whole) {
       const { fixedPart } = vectors.channels[call.channel ?? 0];
-      check(call.name, write[call.operation](fixedPart, call), call.calldata);
+      check(call.name, packed.write[call.operation](fixedPart, call), call.calldata);
       if (call.operation !== "respond") continue;
       const { response, signature } = packed.readRespond(call.calldata, call.response.turnNum);
       check(call.name, [ordered(response), signature], [ordered(call.response), call.signature]);
