@@ -45,7 +45,7 @@ def build(folder: Path) -> None:
         _run("node", str(_HERE / "compile.mjs"), str(app), str(folder / "app.zip"))
     for name in _PYODIDE:
         shutil.copyfile(_NPM / "pyodide" / name, folder / name)
-    for name in ("index.html", "link.js", "worker.js"):
+    for name in ("index.html", "link.css", "link.js", "worker.js"):
         shutil.copyfile(_PAGE / "static" / name, folder / name)
     for name in ("page.css", "page.js", "icon.svg"):
         shutil.copyfile(_BROWSER / "static" / name, folder / name)
