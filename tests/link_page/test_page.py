@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,15 +37,6 @@ def opened(browser: Browser, address: str, width: int = 1280) -> Iterator[tuple[
         assert [each for each in asked if not each.startswith((address, "blob:"))] == []
 
 
-@pytest.fixture(scope="module")
-def shared(browser: Browser, address: str) -> Iterator[Page]:
-    """A page that several tests use, one after the other: it takes its time to begin."""
-    began = time.monotonic()
-    with opened(browser, address) as (page, _):
-        print(f"\nthe first page after {time.monotonic() - began:.1f} s")
-        yield page
-
-
 def wait_for_turn(page: Page) -> None:
     page.locator("[id^='w-'][name=word]").first.wait_for()
 
@@ -67,42 +57,41 @@ def leave(page: Page) -> None:
     page.locator("#guide", has_text="was paid").wait_for()
 
 
-def test_a_game_is_left_and_paid(shared: Page) -> None:
-    wait_for_turn(shared)
-    move(shared)
-    shared.locator("#happened", has_text="Bob signed turn 5").wait_for()
-    leave(shared)
-    assert shared.locator("#guide").inner_text().count("The balance is as expected") == 2
+def test_a_game_is_left_paid_listed_replayed_and_saved(browser: Browser, address: str, tmp_path: Path) -> None:
+    with opened(browser, address) as (page, _):
+        wait_for_turn(page)
+        move(page)
+        page.locator("#happened", has_text="Bob signed turn 5").wait_for()
+        leave(page)
+        assert page.locator("#guide").inner_text().count("The balance is as expected") == 2
+
+        page.get_by_role("link", name="Games", exact=True).click()
+        page.get_by_role("link", name="replay").first.click()
+        page.locator("h1", has_text="move").wait_for()
+        page.keyboard.press("Home")
+        page.locator("h1", has_text="move 0 of").wait_for()
+        page.keyboard.press("ArrowRight")
+        page.locator("h1", has_text="move 1 of").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Its record").click()
+        download.value.save_as(tmp_path / "game.json")
+        assert report_record(decode_game_record((tmp_path / "game.json").read_text("utf-8")), [TIC_TAC_TOE])
+        page.go_back()
+        page.locator("h1", has_text="move 0 of").wait_for()
+        page.get_by_role("link", name="forcemove", exact=True).click()
+        page.get_by_role("row").nth(1).get_by_role("link").first.click()
+        page.locator("#live", has_text="live").wait_for()
 
 
-def test_what_was_played_is_listed_replayed_and_saved(shared: Page, tmp_path: Path) -> None:
-    shared.get_by_role("link", name="Games", exact=True).click()
-    shared.get_by_role("link", name="replay").first.click()
-    shared.locator("h1", has_text="move").wait_for()
-    shared.keyboard.press("Home")
-    shared.locator("h1", has_text="move 0 of").wait_for()
-    shared.keyboard.press("ArrowRight")
-    shared.locator("h1", has_text="move 1 of").wait_for()
-    with shared.expect_download() as download:
-        shared.get_by_role("link", name="Its record").click()
-    download.value.save_as(tmp_path / "game.json")
-    record = decode_game_record((tmp_path / "game.json").read_text("utf-8"))
-    assert report_record(record, [TIC_TAC_TOE])
-    shared.go_back()
-    shared.locator("h1", has_text="move 0 of").wait_for()
-    shared.get_by_role("link", name="forcemove", exact=True).click()
-    shared.get_by_role("row").nth(1).get_by_role("link").first.click()
-    shared.locator("#live", has_text="live").wait_for()
-
-
-def test_an_old_state_is_answered_by_itself(shared: Page) -> None:
-    press(shared, "tour-stale-state")
-    wait_for_turn(shared)
-    move(shared)
-    shared.locator("#guide", has_text="Step 2").wait_for()
-    press(shared, "old")
-    shared.locator("#guide", has_text="Step 3").wait_for()
-    assert "Turn 5 recorded: the clock stops" in shared.locator("#happened").inner_text()
+def test_an_old_state_is_answered_by_itself(browser: Browser, address: str) -> None:
+    with opened(browser, address) as (page, _):
+        wait_for_turn(page)
+        press(page, "tour-stale-state")
+        move(page)
+        page.locator("#guide", has_text="Step 2").wait_for()
+        press(page, "old")
+        page.locator("#guide", has_text="Step 3").wait_for()
+        assert "Turn 5 recorded: the clock stops" in page.locator("#happened").inner_text()
 
 
 def test_cards_are_shuffled_dealt_and_laid(browser: Browser, address: str) -> None:
@@ -133,7 +122,7 @@ def test_whatever_is_pressed_nothing_goes_wrong(browser: Browser, address: str, 
             open_ones = page.locator("#playground button[name=button]:not([id^='p-tour']), [id^='w-'][name=word]")
             ids = open_ones.evaluate_all("found => found.map(each => each.id)")
             page.evaluate("id => document.getElementById(id)?.click()", random.choice(ids))
-            page.evaluate("() => new Promise((done) => setTimeout(done, 20))")
+            page.evaluate("() => new Promise(requestAnimationFrame)")
         guide = page.locator("#guide").inner_text() if page.locator("#guide").is_visible() else ""
         assert "WRONG" not in guide
         assert "Error" not in guide
