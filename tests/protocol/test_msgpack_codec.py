@@ -121,6 +121,10 @@ def again(codec: Codec[Any], value: Any) -> Any:
     return restored
 
 
+_RUNS = 8
+"""Of random histories at most: a few of them sometimes have no deposit."""
+
+
 def some_channel() -> Channel:
     """In a challenge, with everything remembered that there is to remember."""
     table, alice, _ = seated(open_table(until=6))
@@ -172,10 +176,13 @@ def test_whatever_happens_to_a_channel_survives_its_bytes(monkeypatch: pytest.Mo
         return again(CHANNELS, channel), tuple(again(EFFECTS, each) for each in effects)
 
     monkeypatch.setattr(table_module, "step", journalled)
-    run_state_machine_as_test(
-        AwakeAlice, settings=settings(max_examples=settings().max_examples // 8, stateful_step_count=30)
-    )
-    assert {"ChainUpdate", "StateReceived", "Tick", "SendState", "ChooseMove", "SubmitDeposit"} <= set(seen)
+    needed = {"ChainUpdate", "StateReceived", "Tick", "SendState", "ChooseMove", "SubmitDeposit"}
+    few = settings(max_examples=settings().max_examples // 8, stateful_step_count=30)
+    for _ in range(_RUNS):
+        run_state_machine_as_test(AwakeAlice, settings=few)
+        if needed <= set(seen):
+            return
+    raise AssertionError(f"{needed - set(seen)} did not happen")
 
 
 addresses = st.binary(min_size=20, max_size=20)
