@@ -17,6 +17,14 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.page.routed import violations
 
 MILLISECONDS = 120_000
+_NOTES = """
+addEventListener("DOMContentLoaded", () => {
+  const loaded = document.getElementById("loaded");
+  window.said = [];
+  new MutationObserver(() => said.push(loaded.textContent)).observe(loaded, { childList: true });
+});
+"""
+"""Notes what is said of loading."""
 
 
 @contextmanager
@@ -137,3 +145,13 @@ def test_a_file_that_is_missing_is_said(browser: Browser, address: str) -> None:
         context.route("**/app.zip", refuse)
         page.goto(address)
         page.locator("#loaded", has_text="app.zip: HTTP status 404. Reload the page.").wait_for(timeout=MILLISECONDS)
+
+
+def test_loading_is_shown_to_its_last_part(browser: Browser, address: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(MILLISECONDS)
+        page.add_init_script(_NOTES)
+        page.goto(address)
+        page.locator("#live", has_text="live").wait_for()
+        assert page.evaluate("said") == [f"{part} of 5 parts" for part in range(1, 6)]

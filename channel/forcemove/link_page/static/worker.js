@@ -2,7 +2,7 @@
 import { curve, keccak256 } from "./crypto.js";
 import { loadPyodide } from "./pyodide.mjs";
 
-const PARTS = 8;
+const PARTS = 5;
 let done = 0;
 const step = () => postMessage({ kind: "loading", done: ++done, of: PARTS });
 
