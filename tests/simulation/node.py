@@ -16,6 +16,7 @@ from eth_account import Account
 from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hexbytes import HexBytes
 
+from forcemove.chain.answers import has_topics
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import Rpc
 from forcemove.protocol.hashing import keccak256
@@ -199,7 +200,7 @@ class MemoryNode(Rpc):
         return [
             log
             for log in self._head.logs
-            if first <= log["blockNumber"] <= last and log["address"] in wanted and _fits(log["topics"], topics)
+            if first <= log["blockNumber"] <= last and log["address"] in wanted and has_topics(log["topics"], topics)
         ]
 
 
@@ -228,9 +229,3 @@ def _decode(raw: bytes) -> Transaction:
 
 def _one_of(topic: str | Sequence[str]) -> frozenset[bytes]:
     return frozenset(map(from_hex, [topic] if isinstance(topic, str) else topic))
-
-
-def _fits(topics: Sequence[bytes], wanted: Sequence[frozenset[bytes] | None]) -> bool:
-    if len(topics) < len(wanted):
-        return False
-    return all(want is None or topic in want for want, topic in zip(wanted, topics, strict=False))

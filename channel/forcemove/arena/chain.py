@@ -17,10 +17,10 @@ from forcemove.chain.rpc import as_number
 from forcemove.chain.transport import RpcTransport
 from forcemove.game import PlayableApp
 
-__all__ = ["DEAR", "USUAL", "ArenaChain", "ArenaEndpoint"]
+__all__ = ["ArenaChain", "ArenaEndpoint"]
 
 _GWEI = 10**9
-USUAL, DEAR = _GWEI, 1_000 * _GWEI
+_USUAL, _DEAR = _GWEI, 1_000 * _GWEI
 """The base fee of a unit of gas, in wei."""
 
 
@@ -50,7 +50,7 @@ class ArenaChain(Chain, ABC):
         """Let the next block be of the time that it is now."""
         least = self.now() + 1
         self._ahead = max(self._ahead, least - self._clock())  # blocks in one second are a second apart
-        self._set_pending(max(int(self._clock() + self._ahead), least), DEAR if self.is_dear else USUAL)
+        self._set_pending(max(int(self._clock() + self._ahead), least), _DEAR if self.is_dear else _USUAL)
 
     @abstractmethod
     def _set_pending(self, time: int, base_fee: int) -> None:

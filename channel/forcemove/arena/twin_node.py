@@ -11,11 +11,13 @@ from typing import Any
 
 from forcemove.arena.twin_contract import TwinAnswer, TwinContract
 from forcemove.artifact import ADJUDICATOR
+from forcemove.chain.answers import has_topics
 from forcemove.chain.book import AddressBook, Deployed
 from forcemove.chain.chain import BlockHeader, Call
 from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import LOCAL_BALANCE, local_keys
+from forcemove.chain.rpc import as_bytes
 from forcemove.chain.transactions import SignedTransaction, read_signed
 from forcemove.chain.transport import Reverted
 from forcemove.contracts import artifact
@@ -75,9 +77,9 @@ class TwinNode:
             "eth_blockNumber": lambda: len(self.blocks) - 1,
             "eth_maxPriorityFeePerGas": lambda: _GWEI,
             "eth_getBlockByNumber": self._shown_block,
-            "eth_getBalance": lambda account, at: self._at(at).balances.get(_bytes(account), 0),
-            "eth_getCode": lambda account, _: self._codes.get(_bytes(account), b""),
-            "eth_getTransactionCount": lambda account, at: self._at(at).nonces.get(_bytes(account), 0),
+            "eth_getBalance": lambda account, at: self._at(at).balances.get(as_bytes(account), 0),
+            "eth_getCode": lambda account, _: self._codes.get(as_bytes(account), b""),
+            "eth_getTransactionCount": lambda account, at: self._at(at).nonces.get(as_bytes(account), 0),
             "eth_getTransactionReceipt": self._receipt,
             "eth_getTransactionByHash": self._receipt,
             "eth_sendRawTransaction": self._send,
@@ -186,9 +188,9 @@ class TwinNode:
         return self.blocks[int(at, 16) if at.startswith("0x") else -1].state
 
     def _called(self, request: Mapping[str, str], at: str) -> TwinAnswer:
-        to = _bytes(request["to"]) if "to" in request else None
-        call = Call(to, _bytes(request["data"]), int(request["value"], 16))
-        return self._answer(self._at(at), call, _bytes(request["from"]))
+        to = as_bytes(request["to"]) if "to" in request else None
+        call = Call(to, as_bytes(request["data"]), int(request["value"], 16))
+        return self._answer(self._at(at), call, as_bytes(request["from"]))
 
     def _shown_block(self, at: str, _: bool) -> Mapping[str, Any] | None:
         if at == "pending":
@@ -211,7 +213,7 @@ class TwinNode:
 
     def _send(self, raw: str) -> bytes:
         try:
-            signed = read_signed(_bytes(raw), _CHAIN_ID)
+            signed = read_signed(as_bytes(raw), _CHAIN_ID)
         except MalformedBytes as error:
             raise EndpointFailed("eth_sendRawTransaction", error.reason) from None
         if reason := self._why_refused(signed):
@@ -234,16 +236,16 @@ class TwinNode:
 
     def _logs(self, request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
-        addresses = set(map(_bytes, request["address"]))
+        addresses = set(map(as_bytes, request["address"]))
         topics = [
-            each and frozenset(map(_bytes, [each] if isinstance(each, str) else each)) for each in request["topics"]
+            each and frozenset(map(as_bytes, [each] if isinstance(each, str) else each)) for each in request["topics"]
         ]
         return [
             log
             for block in self.blocks[first : last + 1]
             for receipt in block.receipts.values()
             for log in receipt["logs"]
-            if log["address"] in addresses and _fits(log["topics"], topics)
+            if log["address"] in addresses and has_topics(log["topics"], topics)
         ]
 
 
@@ -251,16 +253,7 @@ def _deployed(contract: Any) -> Deployed:
     return Deployed(derived_address(contract), contract.creation_code_hash, contract.source_hash, None, 0)
 
 
-def _bytes(text: str) -> bytes:
-    return bytes.fromhex(text.removeprefix("0x"))
-
-
 def _topic(asked: str | Sequence[str] | None) -> frozenset[bytes] | None:
     if asked is None:
         return None
-    return frozenset(map(_bytes, [asked] if isinstance(asked, str) else asked))
-
-
-def _fits(topics: Sequence[bytes], asked: Sequence[frozenset[bytes] | None]) -> bool:
-    pairs = zip(topics, asked, strict=False)
-    return len(topics) >= len(asked) and all(each is None or topic in each for topic, each in pairs)
+    return frozenset(map(as_bytes, [asked] if isinstance(asked, str) else asked))

@@ -20,6 +20,7 @@ __all__ = [
     "RawLog",
     "Receipt",
     "Topic",
+    "has_topics",
     "read_base_fee",
     "read_header",
     "read_logs",
@@ -180,8 +181,12 @@ def _sequence(answer: object) -> Sequence[Any]:
 
 
 def _is_asked_for(log: RawLog, address: bytes, topics: Sequence[Topic], first: int, last: int) -> bool:
-    is_of_topics = len(log.topics) >= len(topics) and all(
-        asked is None or topic == asked or (not isinstance(asked, bytes) and topic in asked)
-        for asked, topic in zip(topics, log.topics, strict=False)
+    return log.address == address and has_topics(log.topics, topics) and first <= log.place.block_number <= last
+
+
+def has_topics(topics: Sequence[bytes], asked: Sequence[Topic]) -> bool:
+    """Whether a log with these topics is among those that are asked for."""
+    return len(topics) >= len(asked) and all(
+        each is None or topic == each or (not isinstance(each, bytes) and topic in each)
+        for each, topic in zip(asked, topics, strict=False)
     )
-    return log.address == address and is_of_topics and first <= log.place.block_number <= last
