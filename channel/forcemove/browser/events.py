@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from aiohttp import web
 
-from forcemove.browser.pages import ChangeSignal
+from forcemove.browser.pages import ChangeSignal, ShownPanels
 
 __all__ = ["EVERY_PAGE", "EveryPage", "stream_panels"]
 
@@ -50,17 +49,14 @@ async def stream_panels(
     if changes is not every_page.changes:
         every_page.changes.followers.add(changes)
     every_page.changes.streams += 1
-    shown: dict[str, str] = {}
+    shown = ShownPanels()
     try:
         while True:
             number, found = changes.number, panels()
             if found is None:
                 return response
-            found = {**every_page.panels(), **found}
-            fresh = {id_: html for id_, html in found.items() if shown.get(id_) != html}
-            if fresh:
-                shown |= fresh
-                await response.write(f"event: panels\ndata: {json.dumps(fresh)}\n\n".encode())
+            if fresh := shown.fresh({**every_page.panels(), **found}):
+                await response.write(f"event: panels\ndata: {fresh}\n\n".encode())
             if not await changes.after(number, _PING_SECONDS):
                 await response.write(b":\n\n")
     finally:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.listed_channel import ListedChannel
 
-__all__ = ["ChangeSignal", "PageSource"]
+__all__ = ["ChangeSignal", "PageSource", "ShownPanels"]
 
 
 class ChangeSignal:
@@ -40,6 +41,19 @@ class ChangeSignal:
             self._next = asyncio.get_running_loop().create_future()
         await asyncio.wait([self._next], timeout=seconds)
         return self.number != number
+
+
+class ShownPanels:
+    """What one reader of a stream has been shown: the HTML of each panel, by its id."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, str] = {}
+
+    def fresh(self, found: Mapping[str, str]) -> str:
+        """Those panels that have changed, as JSON, which count as shown from now on; empty where there are none."""
+        changed = {id_: html for id_, html in found.items() if self._shown.get(id_) != html}
+        self._shown |= changed
+        return json.dumps(changed) if changed else ""
 
 
 class PageSource(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from forcemove.arena.twin_chain import TwinChain
 from forcemove.browser.channel_site import ChannelSite, place_of
 from forcemove.browser.forms import PostedForm
+from forcemove.browser.pages import ShownPanels
 from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.render import message_page, nav_panel
 from forcemove.browser.security import PageRequestRefused
@@ -95,13 +95,11 @@ class PlaygroundTab:
         self._stream = asyncio.get_running_loop().create_task(self._stream_panels(address, show))
 
     async def _stream_panels(self, address: str, show: Callable[[str], object]) -> None:
-        shown: dict[str, str] = {}
+        shown = ShownPanels()
         while True:
-            number, found = self._pages.changes.number, {**nav_panel(self._site.nav), **self._panels(address)}
-            fresh = {id_: html for id_, html in found.items() if shown.get(id_) != html}
-            if fresh:
-                shown |= fresh
-                show(json.dumps(fresh))
+            number = self._pages.changes.number
+            if fresh := shown.fresh({**nav_panel(self._site.nav), **self._panels(address)}):
+                show(fresh)
             await self._pages.changes.after(number, _LONGEST_WAIT)
 
     def _panels(self, address: str) -> Mapping[str, str]:
