@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from tests.structure.imports import homes
+
 __all__ = ["LIBRARIES", "MissingImport", "needed_modules"]
 
 LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy", "typing_extensions"})
@@ -28,7 +30,7 @@ def needed_modules(root: Path, first: Iterable[str]) -> Mapping[str, Path]:
     - `root`: the folder from which modules are imported.
     - `first`: names of modules.
     """
-    exported = _exported(root)
+    exported = {f"forcemove.{name}": home for name, home in homes(root).items()}
     found, waiting, tops = dict[str, Path](), list(first), dict[str, set[str]]()
     for package in _WHOLE:
         folder = root.joinpath(*package.split("."))
@@ -55,18 +57,6 @@ def _file(root: Path, name: str) -> Path | None:
         return None
     base = root.joinpath(*name.split("."))
     return next((each for each in (base / "__init__.py", base.with_suffix(".py")) if each.is_file()), None)
-
-
-def _exported(root: Path) -> Mapping[str, str]:
-    """The modules of the names that can be imported from `forcemove` itself, which loads them when they are asked
-    for."""
-    stub = ast.parse((root / "forcemove" / "__init__.pyi").read_text("utf-8"))
-    return {
-        f"forcemove.{each.asname or each.name}": node.module or ""
-        for node in stub.body
-        if isinstance(node, ast.ImportFrom)
-        for each in node.names
-    }
 
 
 def _with_packages(name: str) -> Iterator[str]:

@@ -41,9 +41,9 @@ def imports_of(source: str, ours: frozenset[str]) -> frozenset[str]:
 
 
 @cache
-def _homes() -> dict[str, str]:
-    """The module that has each of the names of `forcemove`."""
-    tree = ast.parse((ROOTS["forcemove"] / "forcemove" / "__init__.pyi").read_text("utf-8"))
+def homes(root: Path = ROOTS["forcemove"]) -> dict[str, str]:
+    """The module that has each of the names of `forcemove`. `root`: the folder that the package is in."""
+    tree = ast.parse((root / "forcemove" / "__init__.pyi").read_text("utf-8"))
     found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
     return {alias.name: str(node.module) for node in found for alias in node.names}
 
@@ -55,7 +55,7 @@ def _names(node: ast.AST, ours: frozenset[str]) -> Iterator[str]:
         case ast.ImportFrom(module, names, 0) if module:
             for alias in names:
                 inner = f"{module}.{alias.name}"
-                home = _homes().get(alias.name, module) if module == "forcemove" else module
+                home = homes().get(alias.name, module) if module == "forcemove" else module
                 yield inner if inner in ours else home
         case ast.ImportFrom(level=level) if level:
             raise AssertionError("imports are absolute here")
