@@ -39,7 +39,7 @@ class Offering:
         - `lanes`: all endpoints.
         - `pending`: the account's transactions that are on their way.
         - `offers`: what is due.
-        - `requests`: takes what is to be sent in another way.
+        - `requests`: is given back what has to be sent in another way.
         - `report`: is given what is given up, and what is in the way.
         - `opinions`: the newest with prices, of each endpoint that counts.
         """

@@ -16,8 +16,8 @@ __all__ = ["PendingTxs"]
 class PendingTxs:
     """The transactions on their way, and by their nonces: `announced`: which kinds of outcome an endpoint has shown;
     `acknowledged`: those of which the owner was given all outcomes, and has called again since; `settled`: no endpoint
-    waits for them; `believed`: mined as deep as we believe, by the word of one endpoint at least. What has changed is
-    in the journal after `commit`."""
+    waits for them; `believed`: mined as deep as we believe, according to at least one endpoint. What has changed is in
+    the journal after `commit`."""
 
     def __init__(self, store: TxStore) -> None:
         """`store`: the account's journal. Raises as `TxStore.all`."""
@@ -81,8 +81,8 @@ class PendingTxs:
         self._notified.pop(nonce, None)
 
     def announce(self, nonce: int, shown: TxObservation) -> list[Confirmed | TxFailed]:
-        """Note what an endpoint shows of a transaction that is mined. Returns what the owner is to be given of it: of
-        each request each kind of outcome is given once."""
+        """Note what an endpoint shows of a mined transaction. Returns the outcomes for its owner: each kind of outcome
+        of each request once."""
         if shown.outcome is not None:
             self.announced.setdefault(nonce, set()).add(type(shown.outcome))
         found, notified = list[Confirmed | TxFailed](), self._notified.setdefault(nonce, {})
