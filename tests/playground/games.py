@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from random import Random
 
-from forcemove.game import Level
+from forcemove.arena.chain import ArenaChain
+from forcemove.arena.evm_chain import EvmChain
+from forcemove.game import Game, Level
+from forcemove.node.nonces import draw_nonce
 from forcemove.playground.buttons import groups_of, press
 from forcemove.playground.playground import Playground
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
@@ -21,15 +25,25 @@ _PATIENCE = 200
 class TimedPlayground:
     """A playground whose clock is moved by hand. `pressed`: what was done in it, for anyone who reads a failure."""
 
-    def __init__(self, random: Random | None = None, level: Level = Level.MEDIUM) -> None:
+    def __init__(
+        self,
+        random: Random | None = None,
+        level: Level = Level.MEDIUM,
+        *,
+        games: Sequence[Game] = (TIC_TAC_TOE, ROCK_PAPER_SCISSORS),
+        chain: Callable[[Callable[[], float]], ArenaChain] = EvmChain,
+        nonces: Callable[[], int] = draw_nonce,
+    ) -> None:
         self.now = 100.0
         self.random = random or Random(0)
         self.pressed: list[str] = []
         self.playground = Playground(
-            (TIC_TAC_TOE, ROCK_PAPER_SCISSORS),
+            games,
+            chain=chain,
             clock=lambda: self.now,
             randomness=self.random.randbytes,
             level=level,
+            nonces=nonces,
         )
         self.playground.poll()
 

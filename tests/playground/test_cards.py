@@ -8,15 +8,13 @@ import pytest
 
 from forcemove.browser.drawing.board import board_of
 from forcemove.browser.view import ChannelView
-from forcemove.playground.playground import Playground
 from forcemove_games.discard import GAME
 from forcemove_games.discard.board import own_cards
 from tests.playground.games import TimedPlayground
 
 
 def with_cards(seed: int = 0) -> TimedPlayground:
-    made = TimedPlayground(Random(seed))
-    made.playground = Playground((GAME,), clock=lambda: made.now, randomness=made.random.randbytes)
+    made = TimedPlayground(Random(seed), games=(GAME,))
     made.wait(1)
     return made
 

@@ -18,7 +18,6 @@ from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.render import channel_panels
 from forcemove.game import Bot, Game
 from forcemove.playground.buttons import groups_of
-from forcemove.playground.playground import Playground
 from forcemove_games.discard import GAME as DISCARD
 from tests.playground.games import ROCK_PAPER_SCISSORS, TIC_TAC_TOE, TimedPlayground
 
@@ -51,17 +50,8 @@ def begin(chain: Chains, games: tuple[Game, ...], seed: int, monkeypatch: pytest
     """A playground in which nothing is left to chance but `seed`."""
     for game in games:
         monkeypatch.setattr(type(game), "bot", chosen_by(_BOTS[type(game)], Random(seed)))
-    made, nonces = _Playground.__new__(_Playground), count(1)
-    made.now, made.random, made.pressed = 100.0, Random(seed), []
-    made.playground = Playground(
-        games,
-        chain=chain,
-        clock=lambda: made.now,
-        randomness=made.random.randbytes,
-        nonces=lambda: next(nonces),
-    )
-    made.playground.poll()
-    return made
+    nonces = count(1)
+    return _Playground(Random(seed), games=games, chain=chain, nonces=lambda: next(nonces))
 
 
 def seen(made: TimedPlayground) -> object:
