@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import ForcemoveError, MalformedBytes, SignedState, UnknownVersion
-from forcemove.browser.watching.routes import watch_panels
 from forcemove.browser.watching.view import watch_view
+from forcemove.browser.watching.watch_site import watch_panels
 from forcemove.protocol.codec.wire import encode_greeting, encode_message
 from forcemove.protocol.errors import SignatureMissing, StateConflict
 from forcemove.protocol.rule_errors import WrongSigner

@@ -5,13 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from forcemove.browser.templating import PlayedGame
+from forcemove.browser.forms import PostedForm
+from forcemove.browser.templating import Links, Nav, PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.listed_channel import ListedChannel
 
-__all__ = ["ChangeSignal", "PageSource", "ShownPanels"]
+__all__ = ["ChangeSignal", "PageAnswer", "PageSource", "PathSite", "ShownPanels"]
+
+
+class PageAnswer(NamedTuple):
+    """What becomes of a request. `html`: the page; `path`: of the page to show instead, where there is none; `moves`:
+    whether that is so for a page, too, that is kept up to date by itself; `status`: HTTP's."""
+
+    html: str = ""
+    path: str = ""
+    moves: bool = False
+    status: int = 200
 
 
 class ChangeSignal:
@@ -97,4 +108,46 @@ class PageSource(Protocol):
 
     async def run(self) -> None:
         """Drive the channels until this is cancelled."""
+        ...
+
+
+class PathSite(Protocol):
+    """Pages beside those of the channels, by their paths. Knows no server: what asks may be a browser's request or a
+    script in the same tab. Every method with a path raises `PageRequestRefused` where there is nothing.
+
+    - `links`: the pages that every page leads to.
+    - `changes`: notified whenever a page may look different.
+    - `heads`: how the paths begin.
+    - `token`: what the pages' forms bring back.
+    """
+
+    @property
+    def links(self) -> Links:
+        """See above."""
+        ...
+
+    @property
+    def changes(self) -> ChangeSignal:
+        """See above."""
+        ...
+
+    @property
+    def heads(self) -> Sequence[str]:
+        """See above."""
+        ...
+
+    async def page(self, path: str, token: str, nav: Nav) -> PageAnswer:
+        """A page, or the way to another."""
+        ...
+
+    def panels(self, path: str, token: str) -> Mapping[str, str] | None:
+        """The panels of a page as they are now, the HTML of each by its id; None where the page is gone."""
+        ...
+
+    def require(self, path: str, token: str) -> None:
+        """Refuse a path where there is no page with panels now."""
+        ...
+
+    def post(self, path: str, form: PostedForm, nav: Nav) -> PageAnswer:
+        """Do what a form asks for."""
         ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,12 +83,12 @@ async def _browse(
 ) -> None:
     """Serve the page and play until this is cancelled. Raises `AddressUnusable`."""
     from forcemove.browser.lobby.lobby_pages import LobbyPages
-    from forcemove.browser.lobby.routes import LobbySection
-    from forcemove.browser.watching.routes import WatchSection
+    from forcemove.browser.lobby.lobby_site import LobbySite
+    from forcemove.browser.site_section import SiteSection
+    from forcemove.browser.watching.watch_site import WatchSite
     from forcemove.cli.play.browsing import page_server, pages_of, serve_while, show_address
     from forcemove.cli.terminal import TerminalOutput
     from forcemove.sessions.options import TableOptions
-    from forcemove.sessions.playing.played_channel import run_with_background
     from forcemove.sessions.running.lobby_follower import LobbyFollower
     from forcemove.sessions.running.open_tables import OpenTables
     from forcemove.sessions.running.playable import playable_games
@@ -105,9 +104,7 @@ async def _browse(
         terminal.close()
         show_address(address, terminal, opens=arguments.opens)
 
-    def play() -> Awaitable[object]:
-        return run_with_background(service.run(tables.run()), follower.run(), watched.run())
-
-    sections: list[PageSection] = [LobbySection(LobbyPages(follower, tables)), WatchSection(watched)]
+    lobby = LobbyPages(follower, tables)
+    sections: list[PageSection] = [SiteSection(LobbySite(lobby)), SiteSection(WatchSite(watched))]
     server = page_server(pages, arguments.port, service, book, sections)
-    await serve_while(play, server, terminal, on_ready, lambda: None)
+    await serve_while(lambda: lobby.run(watched.run()), server, terminal, on_ready, lambda: None)

@@ -9,8 +9,8 @@ from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect
 from forcemove.browser.lobby.render import lobby_page, offer_page
 from forcemove.browser.lobby.view import GameOption, LobbyView, OfferDraft, OfferPage, OfferRow, TableRow
 from forcemove.browser.templating import Nav
-from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
+from forcemove.browser.watching.watch_site import watch_page
 from forcemove.protocol.codec.wire import SignedStateFile, encode_message
 from forcemove.sessions.watching.spectator import ChannelSpectator
 from forcemove.sessions.watching.watch_link import WatchLink

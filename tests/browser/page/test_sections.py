@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
 from forcemove.browser.lobby.render import lobby_page, offer_page
-from forcemove.browser.watching.routes import watch_page
 from forcemove.browser.watching.view import WatchView, watch_view
+from forcemove.browser.watching.watch_site import watch_page
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.sessions.watching.spectator import ChannelSpectator
 from forcemove.sessions.watching.watched_tables import WatchedTable

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from forcemove import AddressBook, Chain, Key, installed_games, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
-from forcemove.browser.lobby.routes import LobbySection
+from forcemove.browser.lobby.lobby_site import LobbySite
 from forcemove.browser.server import BrowserServer, PageSection
+from forcemove.browser.site_section import SiteSection
 from forcemove.browser.table_pages import TablePages
-from forcemove.browser.watching.routes import WatchSection
+from forcemove.browser.watching.watch_site import WatchSite
 from forcemove.sessions.options import TableOptions, Wallet
 from forcemove.sessions.playing.content import TableContent
 from forcemove.sessions.running.lobby_follower import LobbyFollower
@@ -77,7 +78,7 @@ def served_lobby(
         follower = LobbyFollower(relay, playable, key.address)
         lobby = LobbyPages(follower, tables)
         watched = WatchedTables(GAMES)
-        sections: list[PageSection] = [LobbySection(lobby), WatchSection(watched), *more]
+        sections: list[PageSection] = [SiteSection(LobbySite(lobby)), SiteSection(WatchSite(watched)), *more]
         server = BrowserServer(pages, 0, sections)
         with running(server, lambda: service.run(tables.run()), follower.run, watched.run) as found:
             yield ServedLobby(found.server, found.loop, found.address, tables, follower, lobby)

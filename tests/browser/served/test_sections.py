@@ -91,7 +91,7 @@ def test_only_a_post_changes_anything(asker: Asker, path: str, method: str) -> N
     headers: dict[str, str | None] = {"Origin": asker.served.origin, "Sec-Fetch-Site": "same-origin"}
     fields = "&".join(f"{name}={value}" for name, value in FIELDS.items())
     answer = asker.ask(method, f"{path}?{fields}&token={asker.form_token}", headers=headers)
-    assert answer.status == 405
+    assert answer.status in (404, 405)
 
 
 def test_a_page_that_is_opened_asks_no_relay(asker: Asker) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from forcemove.browser.lobby.drafts import read_draft
 from forcemove.browser.lobby.view import (
@@ -28,6 +29,7 @@ from forcemove.sessions.errors import GameNotInBook
 from forcemove.sessions.meetings.meeting import find_offer
 from forcemove.sessions.meetings.terms import labelled_lines, terms_lines
 from forcemove.sessions.meetings.venues import require_ours
+from forcemove.sessions.playing.played_channel import run_with_background
 from forcemove.sessions.running.lobby_follower import LobbyFollower
 from forcemove.sessions.running.open_tables import OpenTables
 from forcemove.sessions.running.playable import find_playable, playable_for, token_of
@@ -41,6 +43,7 @@ from forcemove.transport.offers import Offer
 __all__ = ["LobbyPages"]
 
 _MOST_COSTS = 100
+_NOT_OPEN = "This game is not open any more."
 _Costs = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
 """What a game may cost, and why it cannot be played."""
 
@@ -56,6 +59,11 @@ class LobbyPages:
         follower.on_change = tables.on_change = self.changes.notify
         self._notice, self._made, self._draft = "", 0, OfferDraft()
         self._costs: dict[bytes, _Costs] = {}
+
+    async def run(self, *others: Coroutine[Any, Any, None]) -> None:
+        """Follow the lobby, play at the tables, and run what is given besides, until this is cancelled."""
+        playing = self._tables.service.run(self._tables.run())
+        await run_with_background(playing, self._follower.run(), *others)
 
     # --------------------------------------------------------------------------------------------------------- looking
 
@@ -188,12 +196,25 @@ class LobbyPages:
         shown = self._follower.find(offer)
         game = None if shown is None else playable_for(self._tables.playable, shown.offer)
         if shown is None or game is None:
-            self._show("This game is not open any more.")
+            self._show(_NOT_OPEN)
         elif shown.offer.host == self._ours:
             self._show("This is your own offer.")
         else:
             self._tables.join(game, Link(self._follower.url, offer), shown.offer)
             self._show("")
+
+    async def join_by_link(self, offer: bytes) -> bool:
+        """Join an offer (its hash) that need not be listed, on whose terms the person has agreed. Returns whether there
+        is a table of it then; why not is shown in the lobby."""
+        if self._tables.table_of(offer) is not None:
+            return True
+        found = await find_offer(self._follower.relay, offer)
+        game = None if found is None else playable_for(self._tables.playable, found)
+        if found is None or game is None or not found.is_for(self._ours):
+            self._show(await self.why_not(offer) or _NOT_OPEN)
+            return False
+        self._tables.join(game, Link(self._follower.url, offer), found)
+        return True
 
     def withdraw(self, offer: bytes) -> None:
         """Take back our offer (its hash), or our seat at another's."""

@@ -227,7 +227,7 @@ def table_row(table: RunningTable, relay: str, token: TokenFacts | None) -> Tabl
         harmless(table.title),
         {TableState.FAILED: "bad", TableState.PLAYING: "good"}.get(table.state, ""),
         tuple(map(harmless, _lines(table))),
-        str(table.link) if table.link is not None and table.can_withdraw else "",
+        table.invitation if table.can_withdraw else "",
         _watch_link(table, relay),
         f"/c/{hex_text(agreement.channel_id)}" if agreement is not None and table.is_driven else "",
         "" if offer is None else offer_path(offer.hash),

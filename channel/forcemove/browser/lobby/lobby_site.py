@@ -1,0 +1,105 @@
+"""The lobby's pages by their paths, and what their forms do. Knows no server: see `ChannelSite`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from forcemove.browser.forms import PostedForm
+from forcemove.browser.lobby.links import page_of_link
+from forcemove.browser.lobby.lobby_pages import LobbyPages
+from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
+from forcemove.browser.lobby.view import OfferDraft, OfferPage
+from forcemove.browser.pages import ChangeSignal, PageAnswer
+from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.templating import Links, Nav
+
+__all__ = ["LOBBY", "LobbySite"]
+
+LOBBY = "/lobby"
+"""The path of the lobby's page."""
+_NOT_OPEN = "This game is not open any more."
+_NOTHING = "There is nothing at this address."
+_OFFER = re.compile(r"/offers/0x([0-9a-f]{64})")
+_TERMS = ("game", "stake", "seats", "duration", "move_time", "guest")
+
+
+class LobbySite:
+    """The `PathSite` of the lobby and of each offer."""
+
+    links: Links = ((LOBBY, "Lobby"),)
+    heads = (LOBBY, "/offers", "/link")
+
+    def __init__(self, pages: LobbyPages) -> None:
+        """`pages`: what is shown and done."""
+        self._pages = pages
+
+    @property
+    def changes(self) -> ChangeSignal:
+        """See `PathSite`."""
+        return self._pages.changes
+
+    async def page(self, path: str, token: str, nav: Nav) -> PageAnswer:
+        """See `PathSite`; instead of an offer whose game is played here, the page of the channel."""
+        if path == LOBBY:
+            return PageAnswer(lobby_page(self._pages.view(token), nav))
+        offer = _offer_of(path)
+        await self._pages.read_costs(offer)
+        if self._pages.offer_page(offer, token) is None:
+            raise PageRequestRefused(404, await self._pages.why_not(offer) or _NOT_OPEN)
+        view = self._view(offer, token)
+        if view.table is not None and view.table.is_played:
+            return PageAnswer(path=view.table.path, moves=True)
+        return PageAnswer(offer_page(view, nav))
+
+    def panels(self, path: str, token: str) -> Mapping[str, str] | None:
+        """See `PathSite`."""
+        if path == LOBBY:
+            return lobby_panels(self._pages.view(token))
+        view = self._pages.offer_page(_offer_of(path), token)
+        return None if view is None else offer_panels(view)
+
+    def require(self, path: str, token: str) -> None:
+        """See `PathSite`."""
+        if path != LOBBY:
+            self._view(_offer_of(path), token)
+
+    def _view(self, offer: bytes, token: str) -> OfferPage:
+        view = self._pages.offer_page(offer, token)
+        if view is None:
+            raise PageRequestRefused(404, _NOT_OPEN)
+        return view
+
+    def post(self, path: str, form: PostedForm, nav: Nav) -> PageAnswer:  # noqa: ARG002  # other sites answer by pages
+        """See `PathSite`."""
+        match path:
+            case "/offers":
+                self._pages.make(OfferDraft(*map(form.text, _TERMS)), form.number("made"))
+            case "/link":
+                return PageAnswer(path=page_of_link(form.text("link"), self._pages.relay), moves=True)
+            case "/lobby/dismiss":
+                self._pages.dismiss(form.number("table"))
+            case "/lobby/resume":
+                self._pages.resume()
+            case _:
+                return self._post_of_offer(path)
+        return PageAnswer(path=LOBBY)
+
+    def _post_of_offer(self, path: str) -> PageAnswer:
+        page, _, what = path.rpartition("/")
+        offer = _offer_of(page)
+        if what == "join":
+            self._pages.join(offer)
+            return PageAnswer(path=page)
+        if what == "withdraw":
+            self._pages.withdraw(offer)
+            return PageAnswer(path=LOBBY)
+        raise PageRequestRefused(404, _NOTHING)
+
+
+def _offer_of(path: str) -> bytes:
+    """The hash of the offer that a page is of. Raises `PageRequestRefused`."""
+    found = _OFFER.fullmatch(path)
+    if found is None:
+        raise PageRequestRefused(404, _NOTHING)
+    return bytes.fromhex(found[1])
