@@ -51,7 +51,6 @@ def opened(browser: Browser, host: ServedLobby) -> Page:
     page = browser.new_context().new_page()
     page.goto(host.address)
     page.locator("#game").select_option("tic-tac-toe")
-    page.locator("#stake").fill("0")
     page.locator("#offer").click()
     page.locator("#tables", has_text="Waiting for somebody to join").wait_for()
     return page
