@@ -55,7 +55,8 @@ async def test_it_tells_how_it_is(relay: RelayProcess) -> None:
         for _ in range(3):
             await alice.post(b"12345")
         status, text = await get(relay.url, "/health")
-        assert (status, json.loads(text)) == (200, {"status": "ok", "connections": 1, "tables": 1, "offers": 0})
+        facts = {"connections": 1, "tables": 1, "offers": 0, "pages": False, "urls": [relay.url]}
+        assert (status, json.loads(text)) == (200, {"status": "ok", **facts})
         status, text = await get(relay.url, "/metrics")
         found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         assert status == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,11 @@ _LIMITS = {
 @click.option(
     "--proxy-header", default=FORWARDED, show_default=True, help="The header in which proxies name their clients."
 )
+@click.option(
+    "--pages",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Serve the page in this folder, on which friends play what a link leads to: `scripts/link_page` builds it.",
+)
 @with_limits(Limits(), _LIMITS)
 @json_option
 def relay(
@@ -109,6 +115,7 @@ def relay(
     tls_key: Path | None,
     proxies: tuple[str, ...],
     proxy_header: str,
+    pages: Path | None,
     as_json: bool,
     **limits: float,
 ) -> None:
@@ -124,17 +131,22 @@ def relay(
     --listen 0.0.0.0:4600, name it with --url, such as --url wss://relay.example. Behind a proxy name that, too, with
     --proxy: else all players have its address, and share what one may use.
 
+    With --pages the relay serves a page, too: anyone who opens the link of a friendly game there plays in the browser,
+    with nothing installed.
+
     http://HOST:PORT/health says whether it works, /metrics has numbers for Prometheus. SIGTERM or Ctrl-C stops it:
     what was posted is kept, and players connect again when it is back.
     """
     import asyncio
 
+    from forcemove.relay.page_files import read_pages
     from forcemove.relay.server import serve
     from forcemove.relay.settings import Settings
 
     granted = Limits(**limits)  # type: ignore[arg-type]  # each option has the type of its field
     certificate, trusted = _certificate(tls_cert, tls_key), Proxies(proxies, proxy_header)
     settings = Settings(*listen, str(store), urls, granted, frozenset(chains), tls=certificate, proxies=trusted)
+    settings = replace(settings, pages=None if pages is None else read_pages(pages))
     log_to_stderr("forcemove.relay", as_json)
     with asyncio.Runner(loop_factory=_quick_loop()) as runner:
         runner.run(serve(settings, lambda url: _say_ready(url, store, as_json)))

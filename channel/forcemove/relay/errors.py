@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forcemove.errors import LocalError
 
-__all__ = ["NotARelayStore", "RelayStoreInUse", "RelayStoreUnusable"]
+__all__ = ["NotARelayStore", "PagesUnusable", "RelayStoreInUse", "RelayStoreUnusable"]
 
 
 @dataclass(eq=False)
@@ -27,6 +27,14 @@ class NotARelayStore(LocalError):
 @dataclass(eq=False)
 class RelayStoreUnusable(LocalError):
     """The store at `where` cannot be used: it is damaged, of a newer program, or cannot be read or written."""
+
+    where: str
+    reason: str
+
+
+@dataclass(eq=False)
+class PagesUnusable(LocalError):
+    """The files at `where` are not a page as it was built."""
 
     where: str
     reason: str

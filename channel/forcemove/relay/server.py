@@ -21,6 +21,7 @@ from forcemove.relay.admission.turns import Gate, Turns
 from forcemove.relay.clients.peer import Peer
 from forcemove.relay.clients.services import Services
 from forcemove.relay.housekeeping import Housekeeper
+from forcemove.relay.http_answers import HttpAnswers
 from forcemove.relay.keeping import Committer
 from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
@@ -29,7 +30,6 @@ from forcemove.relay.storage.store import open_store
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
 from forcemove.serving.errors import AddressUnusable
-from forcemove.serving.metrics import metrics_page
 from forcemove.serving.process import LOGGING, close_after_answer, set_on_signals, url_of
 from forcemove.transport.limits import MAX_FRAME
 
@@ -112,6 +112,8 @@ class _Process:
         self._peers: dict[web.WebSocketResponse, Peer | None] = {}
         self._accounts = services.accounts
         self._is_stopping = asyncio.Event()
+        is_stopping = self._is_stopping.is_set
+        self._answers = HttpAnswers(services, settings.pages, lambda: len(self._peers), is_stopping)
 
     async def run(self, ready: Callable[[str], object]) -> None:
         limits = self._settings.limits
@@ -138,8 +140,7 @@ class _Process:
     def _app(self) -> web.Application:
         app = web.Application()
         app.router.add_get("/", self._connect)
-        app.router.add_get("/health", self._health)
-        app.router.add_get("/metrics", self._metrics)
+        app.add_routes(self._answers.routes())
         app.on_response_prepare.append(close_after_answer)
         return app
 
@@ -251,6 +252,8 @@ class _Process:
             autoping=False,
         )
         if not socket.can_prepare(request).ok:
+            if self._answers.has_page:
+                return await self._answers.first_page(request)
             return web.Response(status=426, text=_NO_PAGE, headers={"Upgrade": "websocket"})
         self._peers[socket] = None
         try:
@@ -271,21 +274,6 @@ class _Process:
         if self._is_stopping.is_set():
             return "the relay is stopping"
         return self._accounts.fault(intake.account)
-
-    async def _health(self, _: web.Request) -> web.Response:
-        is_failing = self._services.committer.is_failing
-        is_well = not (is_failing or self._is_stopping.is_set())
-        state = "ok" if is_well else "failing: the disk takes nothing" if is_failing else "stopping"
-        facts = {"status": state, "connections": len(self._peers), "tables": self._services.tables.count}
-        facts["offers"] = self._services.lobby.count
-        return web.json_response(facts, status=200 if is_well else 503)
-
-    async def _metrics(self, _: web.Request) -> web.Response:
-        metrics, tables = self._services.metrics, self._services.tables
-        metrics.connections.set(len(self._peers))
-        metrics.tables.set(tables.count)
-        metrics.in_use.set(tables.in_use)
-        return metrics_page(metrics.text(time.monotonic()))
 
 
 def _forget_frames(error: BaseException | None) -> None:

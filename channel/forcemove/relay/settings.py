@@ -8,6 +8,7 @@ from ssl import SSLContext
 
 from forcemove.errors import InvalidValue
 from forcemove.relay.limits import Limits
+from forcemove.relay.page_files import PageFiles
 from forcemove.serving.addresses import Proxies
 from forcemove.serving.files import raise_open_files
 
@@ -25,7 +26,7 @@ class Settings:
     addresses by which clients know this relay, ws:// or wss://; the one where it listens if none are given.
     `chains`: the ids of the chains for which the lobby takes offers, all if none are given. `heartbeat`: seconds
     between pings. `tls`: the certificate, if the relay itself is to speak wss://. `proxies`: those whose
-    header with the client's address is believed."""
+    header with the client's address is believed. `pages`: the files of a page that plays links; None for none."""
 
     host: str
     port: int
@@ -36,6 +37,7 @@ class Settings:
     heartbeat: float = 30.0
     tls: SSLContext | None = None
     proxies: Proxies = field(default_factory=Proxies)
+    pages: PageFiles | None = None
 
     def __post_init__(self) -> None:
         if self.host in _EVERYWHERE and not self.urls:

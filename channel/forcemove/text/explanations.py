@@ -557,6 +557,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The relay's store {where} cannot be used: {reason}.",
         "It was left as it is. Check the path, the disk and the version of Forcemove, or begin a new one with --store.",
     ),
+    "PagesUnusable": (
+        "The folder {where} has no page as it was built: {reason}.",
+        "Build it again with `scripts/link_page {where}`, or leave --pages out.",
+    ),
     "ImportRefused": (
         "The journal has channel {channel_id} in version {ours} already, and the file has version {theirs}; nothing of "
         "the file was taken.",

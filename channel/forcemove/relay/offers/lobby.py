@@ -59,6 +59,11 @@ class Lobby:
         """How many offers there are."""
         return len(self._shown)
 
+    def find(self, offer: bytes) -> Offer | None:
+        """The offer of this hash, None where there is none."""
+        shown = self._shown.get(offer)
+        return None if shown is None else shown.signed.offer
+
     async def start(self) -> None:
         """Show the offers that are in the store."""
         for offer, signature in await self._worker.run(self._store.offers):
