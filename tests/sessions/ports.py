@@ -40,7 +40,7 @@ class BotPort:
     async def find(self, connection: Connection, is_wanted: Callable[[Offer], bool]) -> Intent:
         return self._intent
 
-    def invite(self, offer: Offer, link: Link) -> None:
+    def invite(self, offer: Offer, link: Link, page: str) -> None:  # nobody looks
         self.link.set_result(link)
 
     async def agree(self, offer: Offer) -> None:

@@ -45,6 +45,7 @@ class TableOptions:
     - `name`: ours, which the others are shown; may be empty.
     - `move_time`: seconds that each has for a move, to offer; 0 for any.
     - `guest`: the only one who may join what we offer, 20 bytes; empty for anybody.
+    - `page`: the address of a page that plays friendly games from links, empty for none; None to ask the relay.
     - `from_scratch`: whether earlier games without money in them are left alone.
     """
 
@@ -57,6 +58,7 @@ class TableOptions:
     name: str = ""
     move_time: int = 0
     guest: bytes = b""
+    page: str | None = None
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ class TablePort(Output, Protocol):
         """Show what is waited for, in place of the last status."""
         ...
 
-    def invite(self, offer: Offer, link: Link) -> None:
-        """Show how somebody joins our offer."""
+    def invite(self, offer: Offer, link: Link, page: str) -> None:
+        """Show how somebody joins our offer. `page`: the address of a page that plays the link, empty for none."""
         ...
 
     async def agree(self, offer: Offer) -> None:

@@ -235,11 +235,21 @@ class PlayTable:
     async def _wait(self, connection: Connection, offer: Offer) -> Meeting:
         """Wait for the guests of our offer that is in the lobby and in the journal."""
         try:
-            self._port.invite(offer, Link(connection.url, offer.hash))
+            self._port.invite(offer, Link(connection.url, offer.hash), await self._page(connection, offer))
             return await self._point(connection, offer).wait_for_guests()
         except BaseException:  # it was taken back
             self._stored.forget_offer(offer)
             raise
+
+    async def _page(self, connection: Connection, offer: Offer) -> str:
+        """The address of a page on which a friend can play an offer; empty for none."""
+        if not offer.is_friendly:
+            return ""
+        if self._options.page is not None:
+            return self._options.page
+        from forcemove.transport.relay_page import find_page
+
+        return await find_page(connection.url)
 
     async def _offer(self, connection: Connection, wanted: Offer) -> Offer:
         """The offer that is in the lobby then: our own that still waits there, or the wanted one."""

@@ -8,6 +8,8 @@ padding) of: how many bytes there are in all (2), whether there is a table (1), 
 (32, or nothing), the relay's address, and a checksum (4) over the version and all before it. So a link that was cut is
 told from one that was mistyped. A link has no signature: the offer has one, and names all terms.
 
+Where a page plays what links lead to, a link may stand behind its address: `https://relay.example/#forcemove2x...`.
+
 Links of version 1 (`forcemove://join/1?relay=...&offer=...`), which shells cut, are not read any more: an offer is open
 for a day, so there is none left to follow.
 """
@@ -26,7 +28,7 @@ from forcemove.protocol.types import require_bytes
 from forcemove.transport.errors import LinkCut
 from forcemove.transport.limits import MAX_URL
 
-__all__ = ["LINK_HEAD", "LINK_VERSION", "RELAY_FORM", "Link", "parse_link", "public_url"]
+__all__ = ["LINK_HEAD", "LINK_VERSION", "RELAY_FORM", "Link", "link_text", "parse_link", "public_url"]
 
 LINK_VERSION = 2
 """The version of links that this program writes and reads."""
@@ -35,6 +37,7 @@ RELAY_FORM = f"ws://, wss://, nats:// or tls://, host and port, up to {MAX_URL} 
 LINK_HEAD = f"forcemove{LINK_VERSION}x"
 """How each link begins."""
 _WHAT = "link"
+_PAGES = ("https://", "http://")
 _VERSIONED = re.compile(r"forcemove(?:://join/)?(\d{1,5})(?!\d)")
 _CARRIERS = ("ws://", "wss://", "nats://", "tls://")
 _SIZE, _HASH, _CHECKSUM = 2, 32, 4
@@ -69,10 +72,18 @@ class Link(Struct, frozen=True):
         return LINK_HEAD + b32encode(summed + _checksum(summed)).decode().rstrip("=").lower()
 
 
+def link_text(link: Link, page: str) -> str:
+    """What a friend is handed. `page`: the address of a page that plays it, empty for none."""
+    return f"{page}#{link}" if page else str(link)
+
+
 def parse_link(text: str) -> Link:
-    """The link in a text, whatever is around it. Capital letters are read as small ones, and line breaks are passed
-    over. Raises `UnknownVersion`, `LinkCut`, and `MalformedBytes` on a text without a link."""
+    """The link in a text, whatever is around it, be it the address of a page. Capital letters are read as small ones,
+    and line breaks are passed over. Raises `UnknownVersion`, `LinkCut`, and `MalformedBytes` on a text without a
+    link."""
     word = "".join(text[: 2 * _LONGEST].split()).strip(_AROUND).lower()
+    if word.startswith(_PAGES):
+        word = word.partition("#")[2]
     versioned = _VERSIONED.match(word)
     if versioned is None or len(word) > _LONGEST:
         raise MalformedBytes(_WHAT, f"it does not begin with {LINK_HEAD}")

@@ -12,13 +12,15 @@ from forcemove.cli.parameters import OWN_KEY
 from forcemove.cli.terminal import Terminal
 from forcemove.program import NAME, program
 from forcemove.protocol.types import ETHER
-from forcemove.transport.links import Link, public_url
+from forcemove.transport.links import Link, link_text, public_url
 from forcemove.transport.offers import Offer
 
 __all__ = ["join_command", "say_invitation"]
 
 
-def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str, nodes: Sequence[str] = ()) -> None:
+def say_invitation(
+    terminal: Terminal, offer: Offer, link: Link, relay: str, nodes: Sequence[str] = (), page: str = ""
+) -> None:
     """Print the link and the command, each on a line of its own, unbroken and without other text.
 
     - `terminal`: where it is printed.
@@ -26,12 +28,14 @@ def say_invitation(terminal: Terminal, offer: Offer, link: Link, relay: str, nod
     - `link`: to the offer.
     - `relay`: see `join_command`.
     - `nodes`: see `join_command`.
+    - `page`: the address of a page that plays the link, empty for none.
     """
     others = offer.seats - 1
     whom = "whom you want to play with" if others == 1 else f"the {others} whom you want to play with"
-    terminal.say(f"Hand this link to {whom}; it is good for a day:")
+    plays = ", and plays in a browser, with nothing installed" if page else ""
+    terminal.say(f"Hand this link to {whom}; it is good for a day{plays}:")
     terminal.say("")
-    terminal.say_whole(str(link))
+    terminal.say_whole(link_text(link, page))
     terminal.say("")
     terminal.say("The command to join with it:")
     terminal.say("")

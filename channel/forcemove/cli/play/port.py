@@ -92,10 +92,10 @@ class TerminalPort(TerminalOutput):
             return JoinGame(Link(connection.url, chosen.hash))
         return HostGame(await _ask_stake(self._venue.token) if self._venue.chain_id else 0)
 
-    def invite(self, offer: Offer, link: Link) -> None:
+    def invite(self, offer: Offer, link: Link, page: str) -> None:
         """See `TablePort`."""
         nodes = [each.endpoint for each in self._venue.chains] if isinstance(self._venue, GameOnChain) else []
-        say_invitation(self._terminal, offer, link, self._options.table.relay, nodes)
+        say_invitation(self._terminal, offer, link, self._options.table.relay, nodes, page)
 
     async def agree(self, offer: Offer) -> None:  # noqa: ARG002  # its terms were printed
         """See `TablePort`. Raises `Explained` where nobody can be asked, and `click.Abort` where the person does not

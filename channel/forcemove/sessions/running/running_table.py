@@ -10,7 +10,7 @@ from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.sessions.playing.content import TableContent
 from forcemove.sessions.ports import Output, PlayerSeat
-from forcemove.transport.links import Link
+from forcemove.transport.links import Link, link_text
 from forcemove.transport.offers import Offer
 
 __all__ = ["RunningTable", "Sit", "TableState"]
@@ -35,9 +35,9 @@ class RunningTable:
     """A table of several, and its `TablePort`.
 
     `number`: of the table, from 1; `title`: of its game; `is_ours`: whether we are the host; `offer`: the offer, once
-    it is known; `link`: of our own offer, once it is in the lobby; `state`; `waits_for`: what is waited for; `lines`:
-    the newest that were said; `agreement`: of the channel, once there is one; `game_name`: of its game;
-    `is_driven`: whether the channel is, or was, driven here; `error`: what has ended the table.
+    it is known; `invitation`: what a friend is handed, once our own offer is in the lobby; `state`; `waits_for`: what
+    is waited for; `lines`: the newest that were said; `agreement`: of the channel, once there is one; `game_name`: of
+    its game; `is_driven`: whether the channel is, or was, driven here; `error`: what has ended the table.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RunningTable:
         self._sit, self._leave, self._output, self._on_change = sit, leave, output, on_change
         self.is_ours = True
         self.offer: Offer | None = None
-        self.link: Link | None = None
+        self.invitation = ""
         self.state, self.waits_for = TableState.WAITING, ""
         self.lines: deque[str] = deque(maxlen=_LINES)
         self.agreement: Agreement | None = None
@@ -110,9 +110,9 @@ class RunningTable:
             self.waits_for = text
             self._on_change()
 
-    def invite(self, offer: Offer, link: Link) -> None:
+    def invite(self, offer: Offer, link: Link, page: str) -> None:
         """See `TablePort`."""
-        self.offer, self.link = offer, link
+        self.offer, self.invitation = offer, link_text(link, page)
         self._on_change()
 
     async def agree(self, offer: Offer) -> None:
