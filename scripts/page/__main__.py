@@ -1,4 +1,5 @@
-"""`python -m scripts.page FOLDER` builds into this folder, and says how large it is."""
+"""`python -m scripts.page FOLDER [plain]` builds into this folder, and says how large it is. `plain`: without what is
+packed beside the files."""
 
 from __future__ import annotations
 
@@ -8,7 +9,13 @@ from pathlib import Path
 from scripts.page.build import build
 
 if __name__ == "__main__":
-    (folder,) = map(Path, sys.argv[1:])
-    build(folder)
-    sizes = [path.stat().st_size for path in folder.iterdir()]
-    print(f"Built: {folder}/index.html, {sum(sizes) / 2**20:.1f} MiB in {len(sizes)} files")
+    name, *more = sys.argv[1:]
+    folder = Path(name)
+    build(folder, is_packed=more != ["plain"])
+    files = {path.name: path.stat().st_size for path in folder.iterdir()}
+    plain = {name: size for name, size in files.items() if not name.endswith((".br", ".gz"))}
+    packed = sum(files.get(f"{name}.br", size) for name, size in plain.items())
+    print(
+        f"Built: {folder}/index.html, {sum(plain.values()) / 2**20:.1f} MiB in {len(plain)} files, "
+        f"{packed / 2**20:.1f} MiB where the host sends them packed"
+    )

@@ -29,28 +29,35 @@ _PAGE = _ROOT / "channel" / "forcemove" / "link_page"
 _BROWSER = _ROOT / "channel" / "forcemove" / "browser"
 _FIRST = "forcemove.link_page.beginning"
 _GAMES = ("discard", "rock_paper_scissors", "tic_tac_toe")
-_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
+_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")
+_STDLIB = "python_stdlib.zip"
+"""What Pyodide looks for by this name."""
 _IN_C = "msgspec"
 """The one library with code of its own that has a wheel for browsers."""
 
 
-def build(folder: Path) -> None:
-    """Write the files of the page into a folder, which is made anew."""
+def build(folder: Path, *, is_packed: bool = False) -> None:
+    """Write the files of the page into a folder, which is made anew. `is_packed`: whether each is packed beside itself,
+    for hosts that send it so."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with TemporaryDirectory() as made:
         sources, app = Path(made, "sources"), Path(made, "app")
         _gather(sources, Path(made))
         _choose(sources, app)
-        _run("node", str(_HERE / "compile.mjs"), str(app), str(folder / "app.zip"))
+        method = "stored" if is_packed else "deflated"
+        archives = (str(folder / name) for name in ("app.zip", _STDLIB))
+        _run("node", str(_HERE / "compile.mjs"), str(app), *archives, method)
     for name in _PYODIDE:
         shutil.copyfile(_NPM / "pyodide" / name, folder / name)
-    for name in ("index.html", "link.css", "link.js", "worker.js"):
-        shutil.copyfile(_PAGE / "static" / name, folder / name)
-    for name in ("page.css", "page.js", "icon.svg"):
+    for path in (_PAGE / "static").iterdir():
+        shutil.copyfile(path, folder / path.name)
+    for name in ("page.css", "forms.css", "page.js", "calls.js", "icon.svg", "turn.svg"):
         shutil.copyfile(_BROWSER / "static" / name, folder / name)
     _bundle(_PAGE / "static" / "crypto.js", folder / "crypto.js")
     _write_list(folder)
+    if is_packed:
+        _run("node", str(_HERE / "pack.mjs"), str(folder))
 
 
 def _gather(sources: Path, made: Path) -> None:
@@ -68,8 +75,7 @@ def _gather(sources: Path, made: Path) -> None:
             opened.extractall(sources)
     for library in sorted(LIBRARIES - {_IN_C}):
         _copy_library(library, sources)
-    for path in sorted((_HERE / "stand_ins").glob("*.py")):
-        shutil.copyfile(path, sources / path.name)
+    shutil.copytree(_HERE / "stand_ins", sources, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _copy_library(name: str, sources: Path) -> None:

@@ -14,9 +14,11 @@ __all__ = ["LIBRARIES", "MissingImport", "needed_modules"]
 LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy", "typing_extensions"})
 """What a build has of the libraries, beside what stands in for those in C."""
 _OURS = frozenset({"forcemove", "forcemove_games"})
-_THERE = frozenset({"coincurve", "forcemove_js", "pyodide", "sha3"}) | LIBRARIES | _OURS | sys.stdlib_module_names
+_THERE = frozenset({"coincurve", "forcemove_js", "js", "pyodide", "sha3"}) | LIBRARIES | _OURS | sys.stdlib_module_names
 _WHOLE = ("sqlalchemy.sql", "sqlalchemy.engine", "sqlalchemy.util", "sqlalchemy.dialects.sqlite")
 """Packages of which modules are imported by names that are made up."""
+_NEVER = ("sqlalchemy.ext", "sqlalchemy.orm", "sqlalchemy.testing")
+"""Packages that their library imports only for what we do not use."""
 
 
 class MissingImport(Exception):
@@ -53,7 +55,7 @@ def needed_modules(root: Path, first: Iterable[str]) -> Mapping[str, Path]:
 
 
 def _file(root: Path, name: str) -> Path | None:
-    if name.partition(".")[0] not in LIBRARIES | _OURS:
+    if name.partition(".")[0] not in LIBRARIES | _OURS or name.startswith(_NEVER):
         return None
     base = root.joinpath(*name.split("."))
     return next((each for each in (base / "__init__.py", base.with_suffix(".py")) if each.is_file()), None)
