@@ -38,7 +38,7 @@ def opened(browser: Browser, address: str, width: int = 1280) -> Iterator[tuple[
         page.on("pageerror", lambda error: errors.append(str(error)))
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(address)
+        page.goto(f"{address}playground.html")
         page.locator("#live", has_text="live").wait_for()
         yield page, errors
         assert errors == []
@@ -143,7 +143,7 @@ def test_a_file_that_is_missing_is_said(browser: Browser, address: str) -> None:
     with browser.new_context() as context:
         page = context.new_page()
         context.route("**/app.zip", refuse)
-        page.goto(address)
+        page.goto(f"{address}playground.html")
         page.locator("#loaded", has_text="app.zip: HTTP status 404. Reload the page.").wait_for(timeout=MILLISECONDS)
 
 
@@ -152,6 +152,6 @@ def test_loading_is_shown_to_its_last_part(browser: Browser, address: str) -> No
         page = context.new_page()
         page.set_default_timeout(MILLISECONDS)
         page.add_init_script(_NOTES)
-        page.goto(address)
+        page.goto(f"{address}playground.html")
         page.locator("#live", has_text="live").wait_for()
         assert page.evaluate("said") == [f"{part} of 5 parts" for part in range(1, 6)]

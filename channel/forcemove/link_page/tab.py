@@ -1,33 +1,31 @@
-"""The playground in a tab: answers what its page asks for, where a server would."""
+"""Pages in a tab: answers what the page asks for, where a server would."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from forcemove.arena.twin_chain import TwinChain
 from forcemove.browser.channel_site import ChannelSite, place_of
 from forcemove.browser.forms import PostedForm
-from forcemove.browser.pages import ShownPanels
-from forcemove.browser.playground.playground_pages import PlaygroundPages
+from forcemove.browser.pages import ChangeSignal, PageAnswer, PageSource, PathSite, ShownPanels
 from forcemove.browser.render import message_page, nav_panel
 from forcemove.browser.security import PageRequestRefused
-from forcemove.game import Game
-from forcemove.playground.playground import Playground
+from forcemove.browser.templating import PLAIN_NAV
 
-__all__ = ["PlaygroundTab", "TabAnswer"]
+__all__ = ["PageTab", "TabAnswer"]
 
 _CHANNEL = re.compile(r"/(c|games)/0x([0-9a-f]{64})(/events|/record|/act|/say)?")
 _LONGEST_WAIT = 3600.0
 """Seconds after which a stream looks again though nothing has changed."""
+_NOTHING = PageRequestRefused(404, "There is nothing at this address.")
 
 
 class TabAnswer(NamedTuple):
-    """An answer to the page. `status`: HTTP's; `text`: HTML, or words where the page's script asks; `path`: of the page
+    """An answer to the page. `status`: HTTP's; `text`: HTML, or words where the page's script asks; `path`: of a page
     to show instead."""
 
     status: int
@@ -35,87 +33,136 @@ class TabAnswer(NamedTuple):
     path: str = ""
 
 
-class PlaygroundTab:
-    """A playground whose pages are asked for by one tab, which alone can ask."""
+class PageTab:
+    """The pages of a source's channels, and others, for one tab, which alone can ask for them."""
 
-    def __init__(self, games: list[Game]) -> None:
-        """Bring the playground up. `games`: what can be played, the first one first."""
-        self._pages = PlaygroundPages(Playground(games, chain=TwinChain))
-        self._site = ChannelSite(self._pages)
+    def __init__(self, source: PageSource, sites: Sequence[PathSite] = ()) -> None:
+        """`source`: has the channels; `sites`: the other pages."""
+        self._source = source
+        self._sites = {head: each for each in sites for head in each.heads}
+        links = (link for each in sites for link in each.links)
+        self._site = ChannelSite(source, (*PLAIN_NAV.links, *links))
         self._token = secrets.token_urlsafe()
         self._stream: asyncio.Task[None] | None = None
+        self._playing: asyncio.Task[None] | None = None
+
+    def play(self) -> None:
+        """Drive the channels from now on."""
+        self._playing = asyncio.get_event_loop().create_task(self.run())
+
+    async def run(self) -> None:
+        """Drive the channels, until this is cancelled."""
+        await self._source.run()
+
+    async def end(self) -> None:
+        """Drive the channels no more, and show nothing more."""
+        tasks = [task for task in (self._playing, self._stream) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
     def path(self) -> str:
         """That of the page to begin with."""
-        return self._pages.path
+        return self._source.path
 
-    async def run(self) -> None:
-        """Play, until this is cancelled."""
-        await self._pages.run()
-
-    def get(self, address: str) -> TabAnswer:
+    async def get(self, address: str) -> TabAnswer:
         """A page by its path and query."""
         try:
-            return TabAnswer(200, self._page(address))
+            answer = await self._page(address)
         except PageRequestRefused as refused:
             return TabAnswer(refused.status, message_page("Not here", refused.reason, self._site.nav, "/events"))
+        return TabAnswer(answer.status, answer.html, answer.path)
 
-    def _page(self, address: str) -> str:
+    async def _page(self, address: str) -> PageAnswer:
         parts = urlsplit(address)
         if parts.path in ("/", "/games"):
-            return self._site.channels()
-        room, channel_id, more = _channel_in(parts.path)
-        if more == "/record":
-            return self._site.record(channel_id, self._token)
-        if more:
-            raise PageRequestRefused(404, "There is nothing at this address.")
-        show = self._site.channel if room == "c" else self._site.replay
-        return show(channel_id, _at(parts.query), self._token)
+            return PageAnswer(self._site.channels())
+        found = _CHANNEL.fullmatch(parts.path)
+        if found is None:
+            return await self._other(parts.path).page(parts.path, self._token, self._site.nav)
+        channel_id = bytes.fromhex(found[2])
+        if found[3] == "/record":
+            return PageAnswer(self._site.record(channel_id, self._token))
+        if found[3]:
+            raise _NOTHING
+        show = self._site.channel if found[1] == "c" else self._site.replay
+        return PageAnswer(show(channel_id, _at(parts.query), self._token))
+
+    def _other(self, path: str) -> PathSite:
+        """The site that has a path. Raises `PageRequestRefused`."""
+        site = self._sites.get(f"/{path[1:].partition('/')[0]}")
+        if site is None:
+            raise _NOTHING
+        return site
 
     def post(self, address: str, fields: Mapping[str, str]) -> TabAnswer:
         """Take a form. `fields`: by name."""
         form = PostedForm(dict(fields))
         try:
-            if address == "/playground/press":
-                return TabAnswer(204, path=self._site.press(form))
-            _, channel_id, more = _channel_in(address)
-            if more != "/act":
-                raise PageRequestRefused(404, "There is nothing at this address.")
-            self._site.act(channel_id, form)
+            return self._post(address, form)
         except PageRequestRefused as refused:
             return TabAnswer(refused.status, refused.reason)
+
+    def _post(self, address: str, form: PostedForm) -> TabAnswer:
+        if address == "/playground/press":
+            return TabAnswer(204, path=self._site.press(form))
+        found = _CHANNEL.fullmatch(address)
+        if found is None:
+            answer = self._other(address).post(address, form, self._site.nav)
+            return TabAnswer(answer.status, answer.html, answer.path if answer.moves else "")
+        channel_id = bytes.fromhex(found[2])
+        if found[3] == "/act":
+            self._site.act(channel_id, form)
+        elif found[3] != "/say":
+            raise _NOTHING
+        elif notice := self._site.say(channel_id, form):  # the page keeps what was typed
+            return TabAnswer(409, notice)
         return TabAnswer(204)
 
     def listen(self, address: str, show: Callable[[str], object]) -> None:
         """Give the panels of a page to `show`, as JSON, now and whenever one has changed; those of another page no
         longer. `address`: of the page's stream."""
+        self.listen_no_more()
+        self._stream = asyncio.get_running_loop().create_task(self._stream_panels(urlsplit(address), show))
+
+    def listen_no_more(self) -> None:
+        """The page is not looked at."""
         if self._stream is not None:
             self._stream.cancel()
-        self._stream = asyncio.get_running_loop().create_task(self._stream_panels(address, show))
 
-    async def _stream_panels(self, address: str, show: Callable[[str], object]) -> None:
+    async def _stream_panels(self, address: SplitResult, show: Callable[[str], object]) -> None:
+        path, at = address.path.removesuffix("/events"), _at(address.query)
+        changes = self._changes(path)
         shown = ShownPanels()
-        while True:
-            number = self._pages.changes.number
-            if fresh := shown.fresh({**nav_panel(self._site.nav), **self._panels(address)}):
-                show(fresh)
-            await self._pages.changes.after(number, _LONGEST_WAIT)
+        self._source.changes.streams += 1
+        try:
+            while True:
+                number, found = changes.number, self._panels(path, at)
+                if found is None:
+                    return
+                if fresh := shown.fresh({**nav_panel(self._site.nav), **found}):
+                    show(fresh)
+                await changes.after(number, _LONGEST_WAIT)
+        finally:
+            self._source.changes.streams -= 1
 
-    def _panels(self, address: str) -> Mapping[str, str]:
-        parts = urlsplit(address)
-        if parts.path == "/events":
+    def _changes(self, path: str) -> ChangeSignal:
+        """What says when a page is to be looked at again."""
+        changes = self._source.changes
+        if not path or _CHANNEL.fullmatch(path):
+            return changes
+        of_site = self._other(path).changes
+        changes.followers.add(of_site)
+        return of_site
+
+    def _panels(self, path: str, at: int | None) -> Mapping[str, str] | None:
+        if not path:  # of a page that changes in nothing but what all pages have
             return {}
-        _, channel_id, _ = _channel_in(parts.path)
-        return self._site.panels(channel_id, _at(parts.query), self._token) or {}
-
-
-def _channel_in(path: str) -> tuple[str, bytes, str]:
-    """The room, the channel's id, and what of it a path asks for. Raises `PageRequestRefused`."""
-    found = _CHANNEL.fullmatch(path)
-    if found is None:
-        raise PageRequestRefused(404, "There is nothing at this address.")
-    return found[1], bytes.fromhex(found[2]), found[3] or ""
+        found = _CHANNEL.fullmatch(path)
+        if found is None:
+            return self._other(path).panels(path, self._token)
+        return self._site.panels(bytes.fromhex(found[2]), at, self._token)
 
 
 def _at(query: str) -> int | None:

@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from forcemove.chain.addresses import short_address
+from forcemove.errors import InvalidValue
+from forcemove.transport.offers import require_name
 
-__all__ = ["full_name", "seat_title", "shown_name", "shown_names"]
+__all__ = ["full_name", "own_name", "seat_title", "shown_name", "shown_names"]
 
 _MOST_COLUMNS = 32
 _MOST_MARKS = 2
@@ -49,6 +51,16 @@ def shown_name(name: str) -> str:
     shown = re.sub(" {2,}", " ", shown)
     is_readable = any(unicodedata.category(each)[0] in "LNS" for each in shown)
     return shown if is_readable and _columns(shown) <= _MOST_COLUMNS and not _is_reserved(shown) else ""
+
+
+def own_name(typed: str) -> str:
+    """The name that a player has typed, as the others will see it; may be empty. Raises `InvalidValue` where they would
+    not."""
+    name = unicodedata.normalize("NFC", typed).strip()
+    require_name(name)
+    if shown_name(name) != name:
+        raise InvalidValue("name", name, "letters of one script, digits and spaces: others would not be shown this one")
+    return name
 
 
 def full_name(name: str, address: bytes) -> str:

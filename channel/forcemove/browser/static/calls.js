@@ -1,7 +1,8 @@
 // Calls the person whose turn it is, and takes one who waits to a new board.
 "use strict";
 (() => {
-  const nav = () => document.getElementById("nav"), live = document.getElementById("live");
+  const nav = () => document.getElementById("nav"), live = () => document.getElementById("live");
+  const page = window.pageInTab, path = page?.path ?? (() => location.pathname), go = page?.show ?? ((to) => location.assign(to));
   const icon = document.querySelector("link[rel=icon]"), tabs = new BroadcastChannel("nav");
   let audio;
 
@@ -17,12 +18,12 @@
     tone.stop(now + .4);
   };
   const call = (link) => {
-    if (link.pathname !== location.pathname) live.textContent = link.textContent;
+    if (link.pathname !== path()) live().textContent = link.textContent;
     if (isOn("sound")) beep();
     if (!isOn("notices") || document.hasFocus()) return;
     try {
       const notice = new Notification(link.textContent, { tag: link.pathname });
-      notice.onclick = () => { focus(); location.assign(link.href); };
+      notice.onclick = () => { focus(); go(link.href); };
     } catch { /* telephones show none */ }
   };
 
@@ -35,31 +36,37 @@
     || [...document.querySelectorAll("input:not([type=hidden]), textarea")].some((each) => each.value !== each.defaultValue);
   const look = () => {
     const games = [...nav().querySelectorAll(".play")], ours = games.filter((each) => each.matches(".ours"));
-    const own = games.find((each) => each.pathname === location.pathname), others = ours.filter((each) => each !== own);
+    const own = games.find((each) => each.pathname === path()), others = ours.filter((each) => each !== own);
     const title = own ? `${own.textContent} – forcemove` : document.title.replace(/^\(\d+\) /, "");
     document.title = others.length ? `(${others.length}) ${title}` : title;
-    icon.href = ours.length ? "/s/turn.svg" : "/s/icon.svg";
+    icon.href = icon.href.replace(/[a-z]+\.svg$/, ours.length ? "turn.svg" : "icon.svg");
     news("ours", ours).slice(0, 1).forEach(call);
     if (document.hidden) return;
     const [board] = news("games", games);
-    if (board && !own && !isBusy()) location.assign(board.href);
+    if (board && !own && !isBusy()) go(board.href);
   };
 
-  for (const button of document.querySelectorAll("#calls button")) {
+  const offer = (button) => {
     const show = () => button.setAttribute("aria-pressed", isOn(button.id));
     button.onclick = async () => {
       const wanted = !isOn(button.id);
       if (wanted && button.id === "notices") await window.Notification?.requestPermission();
       document.cookie = `forcemove-${button.id}=${Number(wanted)}; path=/; SameSite=Strict; max-age=31536000`;
       show();
-      if (wanted && !isOn(button.id)) live.textContent = "This browser shows none: allow them for this page.";
+      if (wanted && !isOn(button.id)) live().textContent = "This browser shows none: allow them for this page.";
       else if (wanted && button.id === "sound") beep();
     };
     show();
-  }
-  document.getElementById("calls").hidden = false;
-  new MutationObserver(() => { look(); tabs.postMessage(nav().outerHTML); }).observe(nav().parentNode, { childList: true });
+  };
+  const seen = new MutationObserver(() => { look(); tabs.postMessage(nav().outerHTML); });
+  const begin = () => {
+    document.querySelectorAll("#calls button").forEach(offer);
+    document.getElementById("calls").hidden = false;
+    seen.observe(nav().parentNode, { childList: true });
+    look();
+  };
   tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
   document.addEventListener("visibilitychange", look);
-  look();
+  document.addEventListener("page", begin); // see page.js
+  begin();
 })();

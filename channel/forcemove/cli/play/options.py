@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,17 +39,12 @@ class _Name(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """See `click.ParamType.convert`."""
         from forcemove.errors import InvalidValue
-        from forcemove.text.names import shown_name
-        from forcemove.transport.offers import require_name
+        from forcemove.text.names import own_name
 
-        name = unicodedata.normalize("NFC", str(value)).strip()
         try:
-            require_name(name)
+            return own_name(str(value))
         except InvalidValue as error:
             self.fail(f"A name has {error.reason}.", param, ctx)
-        if shown_name(name) != name:
-            self.fail("Others would not be shown that name: take letters of one script, digits and spaces.", param, ctx)
-        return name
 
 
 NAME = _Name()

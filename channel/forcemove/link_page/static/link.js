@@ -1,9 +1,10 @@
 // Stands in for the server of the pages: what page.js sends and listens to is answered by Python in a worker.
-const HOME = "/";
+import { enter, showElsewhere } from "./enter.js";
+
 const byId = (id) => document.getElementById(id);
 const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
 const waiting = new Map();
-let asked = 0, shown = HOME, stream;
+let asked = 0, shown = "/", stream;
 
 const ask = (message) => new Promise((answered) => {
   waiting.set(++asked, answered);
@@ -17,11 +18,18 @@ worker.onerror = (event) => fail(event.message || "a file is missing");
 worker.onmessage = ({ data }) => {
   switch (data.kind) {
     case "loading":
+      if (!byId("loading")) break;
       byId("loading").value = data.done;
       byId("loaded").textContent = `${data.done} of ${data.of} parts`;
       break;
     case "failed": return fail(data.text);
-    case "begun": return show(hashed() || data.path, false);
+    case "begun":
+      if (data.keeps === false) byId("kept")?.replaceChildren("This browser keeps nothing here: your game ends with this tab.");
+      if (data.relay) localStorage.setItem("forcemove relay", data.relay);
+      return show(hashed() || data.path, false);
+    case "refused": return begin(data.text);
+    case "elsewhere": return showElsewhere("This is played in another tab.", () => begin("", true));
+    case "let go": return showElsewhere("You play on in another tab.", () => location.reload());
     case "panels":
       if (stream?.path === data.path) stream.dispatchEvent(new MessageEvent("panels", { data: data.panels }));
       break;
@@ -41,7 +49,9 @@ class WorkerStream extends EventTarget {
   }
   close() {
     this.readyState = 2;
-    if (stream === this) stream = undefined;
+    if (stream !== this) return;
+    stream = undefined;
+    worker.postMessage({ kind: "listen no more" });
   }
 }
 window.EventSource = WorkerStream;
@@ -51,9 +61,12 @@ window.fetch = async (address, { body }) => {
   return { ok: status < 400, redirected: false, text: async () => text };
 };
 
-const hashed = () => location.hash.slice(1);
+const hashed = () => location.hash.startsWith("#/") ? location.hash.slice(1) : "";
 const show = async (path, isNew = true) => {
-  const { text } = await ask({ kind: "get", path });
+  const { text, path: other } = await ask({ kind: "get", path });
+  return other ? show(other, isNew) : put(text, path, isNew);
+};
+const put = async (text, path, isNew) => {
   const found = new DOMParser().parseFromString(text, "text/html");
   byId("page").replaceChildren(...found.body.children);
   byId("title").replaceWith(found.getElementById("title"));
@@ -62,17 +75,20 @@ const show = async (path, isNew = true) => {
   history[isNew ? "pushState" : "replaceState"](null, "", `#${path}`);
   if (isNew) scrollTo(0, 0);
   if (isReady) document.dispatchEvent(new Event("page"));
-  else await begin();
+  else await addScripts();
 };
+window.pageInTab = { path: () => absolute(shown).split("?")[0], show: (address) => show(absolute(address)) };
 
 let isReady = false;
-const begin = () => new Promise((loaded) => {
+const addScripts = async () => {
   isReady = true;
-  const script = document.createElement("script");
-  script.src = new URL("page.js", import.meta.url);
-  script.onload = loaded;
-  document.head.append(script);
-});
+  for (const name of ["page.js", "calls.js"]) await new Promise((loaded) => {
+    const script = document.createElement("script");
+    script.src = new URL(name, import.meta.url);
+    script.onload = loaded;
+    document.head.append(script);
+  });
+};
 
 const absolute = (address) => {
   const { pathname, search } = new URL(address, `https://tab${shown}`);
@@ -101,8 +117,12 @@ window.addEventListener("submit", async (event) => {
   const path = absolute(form.getAttribute("action") ?? "");
   if (form.method === "get") return show(`${path}?${fields}`);
   const answer = await ask({ kind: "post", path, fields: [...fields] });
-  return show(answer.path || shown, Boolean(answer.path));
+  return answer.text ? put(answer.text, shown, false) : show(answer.path || shown, Boolean(answer.path));
 });
-addEventListener("popstate", () => show(hashed() || HOME, false));
+addEventListener("popstate", () => {
+  if (location.hash.startsWith("#forcemove")) location.reload(); // another link
+  else show(hashed() || "/", false);
+});
 
-worker.postMessage({ kind: "begin" });
+const begin = async (why = "", takesOver = false) => worker.postMessage({ kind: "begin", takesOver, ...await enter(why) });
+begin();

@@ -1,5 +1,6 @@
-// The page's worker: Python, and in it the playground. The page asks by messages, and is shown what changes.
+// The page's worker: Python, and in it what is played. The page asks by messages, and is shown what changes.
 import { curve, keccak256 } from "./crypto.js";
+import { openSlots } from "./slots.js";
 import { loadPyodide } from "./pyodide.mjs";
 
 const PARTS = 5;
@@ -14,7 +15,7 @@ const fetched = async (name) => {
   return bytes;
 };
 
-const begin = async () => {
+const load = async () => {
   const app = fetched("app.zip");
   const python = await loadPyodide({ indexURL: new URL("./", import.meta.url).href });
   step();
@@ -22,24 +23,85 @@ const begin = async () => {
   python.unpackArchive(await app, "zip", { extractDir: "/app" });
   step();
   python.runPython("import sys; sys.path.insert(0, '/app')");
-  const { begin } = python.pyimport("forcemove.link_page.beginning");
+  const beginning = python.pyimport("forcemove.link_page.beginning");
   step();
-  const tab = begin();
-  step();
-  return tab;
+  return beginning;
+};
+const fail = (error) => {
+  postMessage({ kind: "failed", text: String(error.message ?? error).trim().split("\n").at(-1) });
+  throw error;
+};
+const loaded = load().catch(fail);
+
+class Refused extends Error {}
+const isBusy = (error) => error.name === "NoModificationAllowedError";
+const pause = () => new Promise((over) => setTimeout(over, 100));
+
+// Opens the files of a place; where another tab has them, asks it to let go, if that is wanted.
+const take = async (place, takesOver) => {
+  const others = new BroadcastChannel(`forcemove ${place}`);
+  try {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await openSlots(place);
+      } catch (error) {
+        if (!isBusy(error) || !takesOver || tries > 100) throw error;
+        if (tries === 0) others.postMessage("let go");
+        await pause();
+      }
+    }
+  } finally {
+    others.close();
+  }
+};
+const letGoWhenAsked = (place, tab, slots) => {
+  const others = new BroadcastChannel(`forcemove ${place}`);
+  others.onmessage = async () => {
+    others.close();
+    await tab.end();
+    for (const each of slots) each.close();
+    postMessage({ kind: "let go" });
+  };
 };
 
-const starting = begin().catch((error) => { postMessage({ kind: "failed", text: String(error.message ?? error) }); throw error; });
+const beginFriends = async (beginning, { link, relay, name, page, takesOver }) => {
+  const [place, why] = link ? beginning.relay_of(link).toJs() : [relay, ""];
+  if (why) throw new Refused(why);
+  const slots = await take(place, takesOver);
+  const [tab, problem] = beginning.begin_friends(slots ?? [], place, name, page);
+  if (problem) {
+    for (const each of slots ?? []) each.close();
+    throw new Refused(problem);
+  }
+  if (slots) letGoWhenAsked(place, tab, slots);
+  return { tab, path: link ? await tab.follow(link) : tab.path, keeps: Boolean(slots), relay: place };
+};
 
+const begin = async (beginning, data) => {
+  if (data.game === "friends") return beginFriends(beginning, data);
+  const tab = beginning.begin_playground();
+  return { tab, path: tab.path, keeps: false };
+};
+
+let playing;
 onmessage = async ({ data }) => {
-  const tab = await starting;
+  if (data.kind === "begin") {
+    playing = loaded.then((beginning) => begin(beginning, data));
+    playing.then(
+      ({ path, keeps, relay }) => { step(); postMessage({ kind: "begun", path, keeps, relay }); },
+      (error) => {
+        if (isBusy(error)) postMessage({ kind: "elsewhere" });
+        else if (error instanceof Refused) postMessage({ kind: "refused", text: error.message });
+        else fail(error);
+      },
+    );
+    return;
+  }
+  const { tab } = await playing;
   switch (data.kind) {
-    case "begin":
-      postMessage({ kind: "begun", path: tab.path });
-      break;
     case "get":
     case "post": {
-      const answer = data.kind === "get" ? tab.get(data.path) : tab.post(data.path, new Map(data.fields));
+      const answer = data.kind === "get" ? await tab.get(data.path) : tab.post(data.path, new Map(data.fields));
       const [status, text, path] = answer;
       answer.destroy();
       postMessage({ kind: "answer", id: data.id, status, text, path });
@@ -47,5 +109,8 @@ onmessage = async ({ data }) => {
     }
     case "listen":
       tab.listen(data.path, (panels) => postMessage({ kind: "panels", path: data.path, panels }));
+      break;
+    case "listen no more":
+      tab.listen_no_more();
   }
 };

@@ -1,0 +1,79 @@
+"""Friendly games over one relay, as a tab plays them: a node, a lobby and tables, as `forcemove browse` has them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from forcemove.browser.lobby.lobby_pages import LobbyPages
+from forcemove.browser.lobby.lobby_site import LOBBY, LobbySite
+from forcemove.browser.lobby.view import offer_path
+from forcemove.browser.table_pages import TablePages
+from forcemove.browser.watching.watch_site import WatchSite
+from forcemove.game import Game
+from forcemove.link_page.tab import PageTab
+from forcemove.protocol.signing import Key
+from forcemove.sessions.options import TableOptions, Wallet
+from forcemove.sessions.running.lobby_follower import LobbyFollower
+from forcemove.sessions.running.open_tables import OpenTables
+from forcemove.sessions.running.playable import playable_games
+from forcemove.sessions.service import TableService
+from forcemove.sessions.watching.watched_tables import WatchedTables
+from forcemove.transport.links import parse_link
+
+if TYPE_CHECKING:
+    from forcemove.sessions.playing.content import TableContent
+    from forcemove.store.journal import Journal
+
+__all__ = ["FriendsTab"]
+
+_LOG = logging.getLogger(__name__)
+
+
+class FriendsTab(PageTab):
+    """The lobby of a relay and the tables of one player, for one tab."""
+
+    def __init__(self, games: Sequence[Game], journal: Journal, key: Key, options: TableOptions) -> None:
+        """Play nothing yet. Made in the event loop that runs it.
+
+        - `games`: what can be played.
+        - `journal`: has the games that were begun; is closed by `close`.
+        - `key`: the player's.
+        - `options`: the relay, the player's name, and where friends find this page.
+        """
+        self._journal = journal
+        service = TableService(journal, Wallet(key, key, key.address), _Log(), games=games)
+        playable = playable_games(games, (), None)
+        self._channels = TablePages(journal, games, home=LOBBY)
+        service.on_committed(self._channels.on_committed)
+        tables = OpenTables(service, playable, options, self._channels.sit, self._channels.leave_seat, _Log())
+        self._lobby_pages = LobbyPages(LobbyFollower(options.relay, playable, key.address), tables)
+        self._watched = WatchedTables(games)
+        super().__init__(self._channels, [LobbySite(self._lobby_pages), WatchSite(self._watched)])
+
+    async def run(self) -> None:
+        """See `PageTab`; then the journal is closed."""
+        try:
+            await self._lobby_pages.run(self._channels.run(), self._watched.run())
+        finally:
+            self._journal.close()
+
+    async def follow(self, link: str) -> str:
+        """Join the game of a link, on whose terms the player has agreed. Returns the path of the page to show. Raises
+        as `parse_link`."""
+        offer = parse_link(link).offer
+        return offer_path(offer) if await self._lobby_pages.join_by_link(offer) else LOBBY
+
+
+class _Log:
+    """An `Output` for anyone who opens the browser's console."""
+
+    def say(self, text: str) -> None:
+        _LOG.info(text)
+
+    def note(self, text: str) -> None:
+        _LOG.warning(text)
+
+    def show(self, content: TableContent) -> None:
+        """The page shows the game."""

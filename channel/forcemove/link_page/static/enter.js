@@ -1,0 +1,59 @@
+// What a page has to know before Python can begin: the game, and for one with a friend the relay, the link and a name.
+const byId = (id) => document.getElementById(id);
+const page = location.href.split("#")[0];
+const link = /^#forcemove/.test(location.hash) ? location.hash.slice(1) : "";
+const fetched = window.fetch.bind(window); // which link.js replaces
+const fetchJson = async (path) => {
+  try {
+    const answer = await fetched(path);
+    return answer.ok ? await answer.json() : {};
+  } catch {
+    return {};
+  }
+};
+
+const relayHere = async () => {
+  const { pages, urls } = await fetchJson("health");
+  return pages ? urls.find((each) => new URL(each).host === location.host) ?? urls[0] : "";
+};
+const invited = async () => {
+  if (!link) return;
+  document.title = "You are invited – forcemove";
+  const { game, host } = await fetchJson(`invitations/${link}`);
+  const what = game?.replaceAll(/[_-]/g, " ") ?? "a game";
+  byId("loading-title").textContent = `${host || "A friend"} invites you to ${what}`;
+  byId("invited").textContent = "Nothing is installed, and nothing is at stake.";
+  byId("enter-now").textContent = "Join";
+};
+
+const known = byId("enter") && Promise.all([relayHere(), invited()]);
+let given;
+export const enter = async (why) => {
+  if (given && !why) return given;
+  if (!byId("enter")) return { game: "playground" };
+  const relay = (await known)[0] || localStorage.getItem("forcemove relay");
+  byId("why").textContent = why;
+  const name = byId("own-name"), form = byId("enter"), button = byId("enter-now");
+  name.value ||= localStorage.getItem("forcemove name") ?? "";
+  byId("ask-link").hidden = Boolean(link || relay);
+  byId("first-link").required = !byId("ask-link").hidden;
+  button.disabled = false;
+  const isBack = name.value && !link && relay && !why; // who comes back goes on
+  if (!isBack) await new Promise((sent) => {
+    form.onsubmit = (event) => { event.preventDefault(); event.stopPropagation(); sent(); };
+  });
+  button.disabled = true;
+  localStorage.setItem("forcemove name", name.value);
+  return given = { game: "friends", link: link || byId("first-link").value.trim(), relay, name: name.value, page };
+};
+
+export const showElsewhere = (text, onPlay) => {
+  const button = document.createElement("button"), said = document.createElement("p"), main = document.createElement("main");
+  said.setAttribute("role", "alert");
+  said.textContent = text;
+  button.textContent = "Play here";
+  button.onclick = () => { button.disabled = true; onPlay(); };
+  main.className = "narrow card";
+  main.append(said, button);
+  byId("page").replaceChildren(main);
+};

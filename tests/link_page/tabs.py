@@ -1,0 +1,48 @@
+"""A tab without a browser: pages by their paths, and forms as a page sends them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+
+from forcemove.link_page.tab import PageTab, TabAnswer
+
+SECONDS = 30
+
+
+async def until(condition: Callable[[], object | Awaitable[object]]) -> None:
+    """Wait until something holds; the condition may be asked by a coroutine."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            found = condition()
+            if await found if isinstance(found, Awaitable) else found:
+                return
+            await asyncio.sleep(0.01)
+
+
+async def html(tab: PageTab, path: str = "") -> str:
+    """A page; the one to begin with where none is named."""
+    answer = await tab.get(path or tab.path)
+    return await html(tab, answer.path) if answer.path else answer.text
+
+
+def shows(tab: PageTab, text: str, path: str = "") -> Callable[[], Awaitable[bool]]:
+    """Whether a page shows a text."""
+
+    async def look() -> bool:
+        return text in await html(tab, path)
+
+    return look
+
+
+async def send(tab: PageTab, address: str, path: str = "", **fields: str) -> TabAnswer:
+    """Send a form of the page at `path`."""
+    hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', await html(tab, path)))
+    return tab.post(address, {**hidden, **fields})
+
+
+async def move(tab: PageTab, word: str) -> None:
+    """Make a move, once it is ours."""
+    await until(shows(tab, f'name="word" value="{word}"'))
+    assert (await send(tab, f"{tab.path}/act", do="move", word=word)).status == 204

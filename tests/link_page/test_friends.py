@@ -1,0 +1,167 @@
+"""Two players, each in a tab, over a real relay: from an offer to the end of a game, and on from what was kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from forcemove.link_page.beginning import begin_friends, relay_of
+from forcemove.link_page.friends import FriendsTab
+from tests.link_page.tabs import html, move, send, shows, until
+from tests.relay.process import running_relay
+
+PAGE = "https://relay.example/"
+
+
+class File:
+    """What JavaScript has opened. `is_full`: whether writes fail."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.is_full = False
+
+    def read(self) -> File:
+        return self
+
+    def to_bytes(self) -> bytes:
+        return self.data
+
+    def write(self, data: bytes) -> None:
+        if self.is_full:
+            raise RuntimeError("QuotaExceededError")
+        self.data = data
+
+
+class Player:
+    """A player's browser: what it keeps, and the tab that is open. Within a block the tab plays."""
+
+    def __init__(self, relay: str, name: str) -> None:
+        self.relay, self.name = relay, name
+        self.files = [File(), File(), File()]
+        self.tab: FriendsTab
+
+    async def __aenter__(self) -> FriendsTab:
+        tab, problem = begin_friends(self.files, self.relay, self.name, PAGE)
+        assert tab is not None, problem
+        self.tab = tab
+        return tab
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.tab.end()
+
+
+@pytest.fixture(scope="module")
+def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running_relay(tmp_path_factory.mktemp("relay")) as process:
+        yield process.url
+
+
+async def offered(host: FriendsTab, game: str = "tic-tac-toe") -> str:
+    """What the host hands to a friend."""
+    await send(host, "/offers", "/lobby", game=game, seats="2", move_time="0")
+    await until(shows(host, f'value="{PAGE}#', "/lobby"))
+    found = re.search(rf'value="{re.escape(PAGE)}#(\w+)"', await html(host, "/lobby"))
+    assert found
+    return found[1]
+
+
+async def is_at_board(tab: FriendsTab) -> bool:
+    return tab.path.startswith("/c/")
+
+
+async def test_a_friend_joins_by_a_link_and_a_round_is_played(relay: str) -> None:
+    async with Player(relay, "Alice") as alice, Player(relay, "Bob") as bob:
+        link = await offered(alice)
+        assert relay_of(link) == (relay, "")
+        path = await bob.follow(f"{PAGE}#{link}")
+        assert path.startswith("/offers/0x")
+        await until(lambda: is_at_board(alice))
+        await until(lambda: is_at_board(bob))
+        for turn, word in enumerate("04182"):
+            await move(bob if turn % 2 else alice, word)
+        await until(shows(alice, "You win the round"))
+        await until(shows(bob, "Alice wins the round"))
+        assert alice.path == bob.path
+
+
+async def test_a_tab_that_was_closed_goes_on_where_it_was(relay: str) -> None:
+    browser = Player(relay, "Bob")
+    async with Player(relay, "Alice") as alice:
+        async with browser as bob:
+            await bob.follow(await offered(alice))
+            await until(lambda: is_at_board(bob))
+            await move(alice, "4")
+            await move(bob, "0")
+            board = bob.path
+        async with browser as again:
+            await until(lambda: is_at_board(again))
+            assert again.path == board
+            await move(alice, "8")
+            await move(again, "1")
+            await until(shows(alice, "Your turn"))
+
+
+async def test_a_game_is_chatted_in_left_listed_and_recorded(relay: str) -> None:
+    async with Player(relay, "Alice") as alice, Player(relay, "Bob") as bob:
+        await bob.follow(await offered(alice))
+        await until(lambda: is_at_board(bob))
+        board = bob.path
+        await move(alice, "4")
+        assert (await send(bob, f"{board}/say", board, text="hello")).status == 204
+        await until(shows(alice, "hello", board))
+        await until(shows(bob, 'value="leave"', board))
+        await send(bob, f"{board}/act", board, do="leave")
+        await until(shows(alice, "all have signed its end", board))
+        assert board.replace("/c/", "/games/") in await html(alice, "/games")
+
+
+async def test_what_the_storage_does_not_keep_is_not_signed(relay: str) -> None:
+    browser = Player(relay, "Bob")
+    async with Player(relay, "Alice") as alice, browser as bob:
+        await bob.follow(await offered(alice))
+        await until(lambda: is_at_board(bob))
+        board = bob.path
+        await move(alice, "4")
+        await until(shows(bob, 'name="word" value="0"'))
+        for file in browser.files:
+            file.is_full = True
+        await send(bob, f"{board}/act", board, do="move", word="0")
+        assert "You signed turn 5" not in await html(alice, board)
+        for file in browser.files:
+            file.is_full = False
+        await until(shows(alice, "Your turn", board))
+
+
+@pytest.mark.parametrize("link", ["", "forcemove2x", "https://relay.example/#x", "forcemove1x" + "a" * 70])
+def test_what_is_no_link_is_said(link: str) -> None:
+    relay, why = relay_of(link)
+    assert relay == ""
+    assert why
+
+
+async def test_a_link_to_a_game_that_is_gone_leads_to_the_lobby_which_says_so(relay: str) -> None:
+    async with Player(relay, "Alice") as alice, Player(relay, "Bob") as bob:
+        link = await offered(alice)
+        path = re.search(r"/offers/0x\w+", await html(alice, "/lobby"))
+        assert path
+        await send(alice, f"{path[0]}/withdraw", "/lobby")
+        assert await bob.follow(link) == "/lobby"
+        assert "not open any more" in await html(bob, "/lobby")
+
+
+def test_a_name_that_others_would_not_be_shown_is_refused(relay: str) -> None:
+    tab, problem = begin_friends([File(), File(), File()], relay, "You", PAGE)
+    assert tab is None
+    assert "others would not be shown" in problem
+
+
+async def test_a_key_that_is_lost_is_said(relay: str) -> None:
+    browser = Player(relay, "Bob")
+    async with browser:
+        pass
+    browser.files[0].data = b""
+    tab, problem = begin_friends(browser.files, relay, "Bob", PAGE)
+    assert tab is None
+    assert "key" in problem
