@@ -44,6 +44,7 @@ SLOW = (
     "hardhat",
     "jetstream",
     "liars",
+    "link_page/test_friends_page.py",
     "link_page/test_page.py",
     "link_page/test_stand_ins.py",
     "node/test_hosted.py",

@@ -1,0 +1,199 @@
+"""Friendly games from a link, in Chromium: from a relay, from a host of files, against a terminal, killed and gone on
+with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+
+import pytest
+from playwright.sync_api import Browser, Error, expect
+
+from tests.browser.page.routed import violations
+from tests.cli.tables import House, link_of
+from tests.link_page.visiting import Player, kill_renderers, signed_twice
+from tests.relay.process import RelayProcess, running_relay
+
+_FILL = """() => {
+  self.refused = 0;
+  self.written = FileSystemSyncAccessHandle.prototype.write;
+  FileSystemSyncAccessHandle.prototype.write = () => { refused += 1; throw new Error("the storage is full"); };
+}"""
+"""Lets the storage take nothing."""
+
+
+@pytest.fixture(scope="module")
+def relay(tmp_path_factory: pytest.TempPathFactory, files: Path) -> Iterator[RelayProcess]:
+    """A relay that serves the page."""
+    with running_relay(tmp_path_factory.mktemp("relay"), "--pages", str(files)) as found:
+        yield found
+
+
+@pytest.fixture
+def here(relay: RelayProcess) -> str:
+    """The page of the relay."""
+    return f"http://127.0.0.1:{relay.port}/"
+
+
+@pytest.fixture
+def house(tmp_path: Path, relay: RelayProcess) -> Iterator[House]:
+    """Players at terminals, at the same relay."""
+    found = House(tmp_path, relay)
+    yield found
+    found.leave()
+
+
+def test_two_friends_play_a_round_from_one_link(browser: Browser, here: str) -> None:
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.enter(here)
+    link = alice.offer()
+    assert link.startswith(f"{here}#forcemove2x")
+
+    page = bob.open(link)
+    page.locator("h1", has_text="Alice invites you to tic tac toe").wait_for()
+    page.locator("#own-name").fill("Bob")
+    page.locator("#enter-now").click()
+    for turn, word in enumerate("04182"):
+        (bob if turn % 2 else alice).move(word)
+    alice.page.locator("#round", has_text="You win the round: three in a row.").wait_for()
+    bob.page.locator("#round", has_text="Alice wins the round: three in a row.").wait_for()
+    expect(bob.page).to_have_title(re.compile("^Your turn: Tic-tac-toe"))
+    for player in (alice, bob):
+        assert player.errors == []
+        assert [each for each in player.asked if not each.startswith(here)] == []
+        assert violations(player.page) == []
+
+
+def test_the_files_work_from_any_host_and_their_links_name_it(browser: Browser, here: str, address: str) -> None:
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.enter(here)
+    word = alice.offer().partition("#")[2]
+    bob.enter(f"{address}#{word}")
+    bob.page.locator("#board").wait_for()
+    alice.move("4")
+    bob.move("0")
+    alice.wait_for_turn()
+
+    bob.page.get_by_role("link", name="Lobby").click()
+    assert bob.offer().startswith(f"{address}#forcemove2x")
+
+
+def test_cards_are_played_between_a_page_and_a_terminal(browser: Browser, here: str, house: House) -> None:
+    alice = Player(browser, "Alice")
+    alice.enter(here)
+    link = alice.offer("discard")
+    bot = house.play(house.bob, "--join", link, "--yes", "--rounds", "1", game="discard")
+    for _ in range(2):
+        alice.move()
+    bot.reach("turn")
+    assert alice.errors == []
+
+
+def test_a_link_of_a_terminal_is_an_address_where_the_relay_has_a_page(
+    browser: Browser, here: str, house: House
+) -> None:
+    host = house.play(house.alice, "--create", "--stake", "0", "--name", "Ann", game="tic-tac-toe")
+    word = link_of(host)
+    assert f"{here}#{word}" in host.said
+    bob = Player(browser, "Bob")
+    bob.enter(f"{here}#{word}")
+    bob.move()
+    bob.wait_for_turn()
+
+
+def test_who_was_there_before_comes_back_without_a_word(browser: Browser, here: str) -> None:
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.enter(here)
+    bob.enter(alice.offer())
+    alice.move("4")
+    bob.wait_for_turn()
+    bob.page.close()
+    bob.open(here)
+    bob.move("0")
+    alice.wait_for_turn()
+    assert bob.errors == []
+
+
+def test_a_game_is_in_one_tab_at_a_time(browser: Browser, here: str) -> None:
+    alice = Player(browser, "Alice")
+    first = alice.enter(here)
+    second = alice.open(here)
+    second.locator("[role=alert]", has_text="This is played in another tab.").wait_for()
+    second.get_by_role("button", name="Play here").click()
+    second.locator("#make").wait_for()
+    first.locator("[role=alert]", has_text="You play on in another tab.").wait_for()
+    first.get_by_role("button", name="Play here").click()
+    first.locator("[role=alert]", has_text="This is played in another tab.").wait_for()
+    assert alice.errors == []
+
+
+@pytest.mark.parametrize("name", ["You", "a\u0441e", "0x12"])
+def test_a_name_that_others_would_not_be_shown_is_asked_again(browser: Browser, here: str, name: str) -> None:
+    alice = Player(browser, name)
+    page = alice.open(here)
+    page.locator("#own-name").fill(name)
+    page.locator("#enter-now").click()
+    page.locator("#why", has_text="others would not be shown this one").wait_for()
+    page.locator("#own-name").fill("Alice")
+    page.locator("#enter-now").click()
+    page.locator("#make").wait_for()
+
+
+def test_a_link_that_was_cut_is_said(browser: Browser, here: str) -> None:
+    bob = Player(browser, "Bob")
+    page = bob.open(f"{here}#forcemove2xaa5abt")
+    page.locator("#own-name").fill("Bob")
+    page.locator("#enter-now").click()
+    page.locator("#why", has_text="cut").wait_for()
+
+
+def test_what_the_storage_does_not_take_is_not_sent_and_goes_on_later(browser: Browser, here: str) -> None:
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.enter(here)
+    bob.enter(alice.offer())
+    alice.move("4")
+    bob.wait_for_turn()
+    (worker,) = bob.page.workers
+    worker.evaluate(_FILL)
+    bob.move("0")
+    while not worker.evaluate("refused"):
+        bob.page.wait_for_timeout(20)
+    assert "Bob placed" not in alice.page.locator("#board").inner_text()
+    worker.evaluate("() => { FileSystemSyncAccessHandle.prototype.write = written; }")
+    alice.wait_for_turn()
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.long)])
+def test_a_killed_tab_goes_on_and_signs_nothing_twice(browser: Browser, here: str, house: House, kills: int) -> None:
+    random = Random(kills)
+    bot = house.play(house.alice, "--create", "--stake", "0", "--rounds", "1000", game="tic-tac-toe")
+    bob = Player(browser, "Bob")
+    bob.enter(f"{here}#{link_of(bot)}")
+    bob.wait_for_turn()
+    bob.page.get_by_role("link", name="Lobby").click()
+    watch_link = bob.page.locator("[id^=watch-]").first.input_value()
+    bob.page.locator("nav a.play").click()
+    reached = -1
+    for _ in range(kills):
+        for _ in range(random.randrange(1, 4)):
+            bob.move()
+        bob.page.evaluate("document.querySelector(\"[id^='w-'][name=word]\")?.click()")
+        bob.page.wait_for_timeout(random.random() * 150)
+        kill_renderers(browser)
+        with ExitStack() as closing:
+            closing.callback(_closed, bob)
+        bob.open(here)
+        bob.wait_for_turn()
+        assert bob.turn() > reached
+        reached = bob.turn()
+    assert signed_twice(watch_link) == []
+
+
+def _closed(player: Player) -> None:
+    try:
+        player.page.close()
+    except Error:
+        """It is gone with its process."""
