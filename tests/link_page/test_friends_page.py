@@ -1,5 +1,4 @@
-"""Friendly games from a link, in Chromium: from a relay, from a host of files, against a terminal, killed and gone on
-with."""
+"""Friendly games from a link, in Chromium: from a relay, from a host of files, against a terminal, and after kills."""
 
 from __future__ import annotations
 
