@@ -27,7 +27,7 @@ _ROOT = _HERE.parents[1]
 _NPM = _ROOT / "contracts" / "node_modules"
 _PAGE = _ROOT / "channel" / "forcemove" / "link_page"
 _BROWSER = _ROOT / "channel" / "forcemove" / "browser"
-_FIRST = "forcemove.link_page.beginning"
+_FIRST = ("forcemove.link_page.begin_friends", "forcemove.link_page.begin_playground")
 _GAMES = ("discard", "rock_paper_scissors", "tic_tac_toe")
 _PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")
 _STDLIB = "python_stdlib.zip"
@@ -91,7 +91,7 @@ def _copy_library(name: str, sources: Path) -> None:
 
 def _choose(sources: Path, app: Path) -> None:
     """Copy what the page needs, and nothing else."""
-    modules = needed_modules(sources, [_FIRST, *(f"forcemove_games.{name}" for name in _GAMES)])
+    modules = needed_modules(sources, [*_FIRST, *(f"forcemove_games.{name}" for name in _GAMES)])
     for path in (*modules.values(), *_data(sources)):
         copied = app / path.relative_to(sources)
         copied.parent.mkdir(parents=True, exist_ok=True)

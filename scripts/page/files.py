@@ -17,7 +17,7 @@ _OURS = frozenset({"forcemove", "forcemove_games"})
 _THERE = frozenset({"coincurve", "forcemove_js", "js", "pyodide", "sha3"}) | LIBRARIES | _OURS | sys.stdlib_module_names
 _WHOLE = ("sqlalchemy.sql", "sqlalchemy.engine", "sqlalchemy.util", "sqlalchemy.dialects.sqlite")
 """Packages of which modules are imported by names that are made up."""
-_NEVER = ("sqlalchemy.ext", "sqlalchemy.orm", "sqlalchemy.testing")
+_NEVER = ("sqlalchemy.dialects.postgresql", "sqlalchemy.ext", "sqlalchemy.orm", "sqlalchemy.testing")
 """Packages that their library imports only for what we do not use."""
 
 

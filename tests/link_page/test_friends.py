@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forcemove.link_page.beginning import begin_friends, relay_of
+from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab
 from tests.link_page.tabs import html, move, send, shows, until
 from tests.relay.process import running_relay
@@ -43,7 +43,7 @@ class Player:
         self.tab: FriendsTab
 
     async def __aenter__(self) -> FriendsTab:
-        tab, problem = begin_friends(self.files, self.relay, self.name, PAGE)
+        tab, problem = begin(self.files, self.relay, self.name, PAGE)
         assert tab is not None, problem
         self.tab = tab
         return tab
@@ -152,7 +152,7 @@ async def test_a_link_to_a_game_that_is_gone_leads_to_the_lobby_which_says_so(re
 
 
 def test_a_name_that_others_would_not_be_shown_is_refused(relay: str) -> None:
-    tab, problem = begin_friends([File(), File(), File()], relay, "You", PAGE)
+    tab, problem = begin([File(), File(), File()], relay, "You", PAGE)
     assert tab is None
     assert "others would not be shown" in problem
 
@@ -162,6 +162,6 @@ async def test_a_key_that_is_lost_is_said(relay: str) -> None:
     async with browser:
         pass
     browser.files[0].data = b""
-    tab, problem = begin_friends(browser.files, relay, "Bob", PAGE)
+    tab, problem = begin(browser.files, relay, "Bob", PAGE)
     assert tab is None
     assert "key" in problem

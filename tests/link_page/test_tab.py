@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from forcemove.link_page.beginning import begin_playground
+from forcemove.link_page.begin_playground import begin
 from forcemove.link_page.tab import PageTab
 from tests.link_page.tabs import html, move, send, shows, until
 
@@ -16,7 +16,7 @@ from tests.link_page.tabs import html, move, send, shows, until
 @asynccontextmanager
 async def playing() -> AsyncIterator[PageTab]:
     """A playground in a tab."""
-    tab = begin_playground()
+    tab = begin()
     yield tab
     await tab.end()
 

@@ -15,8 +15,10 @@ from forcemove.browser.pages import ChangeSignal, PageAnswer, PageSource, PathSi
 from forcemove.browser.render import message_page, nav_panel
 from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import PLAIN_NAV
+from forcemove.game import Game
+from forcemove.registry import installed_games
 
-__all__ = ["PageTab", "TabAnswer"]
+__all__ = ["PageTab", "TabAnswer", "games_for_two"]
 
 _CHANNEL = re.compile(r"/(c|games)/0x([0-9a-f]{64})(/events|/record|/act|/say)?")
 _LONGEST_WAIT = 3600.0
@@ -163,6 +165,11 @@ class PageTab:
         if found is None:
             return self._other(path).panels(path, self._token)
         return self._site.panels(bytes.fromhex(found[2]), at, self._token)
+
+
+def games_for_two() -> list[Game]:
+    """The games that are in the build and that two can play."""
+    return [each.game for each in installed_games().usable if 2 in each.game.seats]
 
 
 def _at(query: str) -> int | None:

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Insert, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.records import Account
 from forcemove.store.schema import checksum
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 __all__ = ["TableRow", "chunks", "insert_for", "of_account", "require_sound", "sealed", "upsert"]
 
@@ -34,7 +37,11 @@ def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
 
 def insert_for(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
     """An insertion that may say what happens to rows that exist. `dialect`: a connection's, by its name."""
-    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    if dialect == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # with all of its drivers: a tenth of what a command imports
+
+    return postgresql.insert(table)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[TableRow]) -> None:

@@ -1,5 +1,6 @@
 // What a page has to know before Python can begin: the game, and for one with a friend the relay, the link and a name.
 const byId = (id) => document.getElementById(id);
+export const GAME = byId("enter") ? "friends" : "playground";
 const page = location.href.split("#")[0];
 const link = /^#forcemove/.test(location.hash) ? location.hash.slice(1) : "";
 const fetched = window.fetch.bind(window); // which link.js replaces
@@ -26,11 +27,11 @@ const invited = async () => {
   byId("enter-now").textContent = "Join";
 };
 
-const known = byId("enter") && Promise.all([relayHere(), invited()]);
+const known = GAME === "friends" && Promise.all([relayHere(), invited()]);
 let given;
 export const enter = async (why) => {
   if (given && !why) return given;
-  if (!byId("enter")) return { game: "playground" };
+  if (GAME === "playground") return {};
   const relay = (await known)[0] || localStorage.getItem("forcemove relay");
   byId("why").textContent = why;
   const name = byId("own-name"), form = byId("enter"), button = byId("enter-now");
@@ -44,7 +45,7 @@ export const enter = async (why) => {
   });
   button.disabled = true;
   localStorage.setItem("forcemove name", name.value);
-  return given = { game: "friends", link: link || byId("first-link").value.trim(), relay, name: name.value, page };
+  return given = { link: link || byId("first-link").value.trim(), relay, name: name.value, page };
 };
 
 export const showElsewhere = (text, onPlay) => {

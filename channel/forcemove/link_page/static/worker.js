@@ -3,6 +3,7 @@ import { curve, keccak256 } from "./crypto.js";
 import { openSlots } from "./slots.js";
 import { loadPyodide } from "./pyodide.mjs";
 
+const GAME = new URL(import.meta.url).searchParams.get("game"); // "friends" or "playground"
 const PARTS = 5;
 let done = 0;
 const step = () => postMessage({ kind: "loading", done: ++done, of: PARTS });
@@ -23,7 +24,7 @@ const load = async () => {
   python.unpackArchive(await app, "zip", { extractDir: "/app" });
   step();
   python.runPython("import sys; sys.path.insert(0, '/app')");
-  const beginning = python.pyimport("forcemove.link_page.beginning");
+  const beginning = python.pyimport(`forcemove.link_page.begin_${GAME}`);
   step();
   return beginning;
 };
@@ -68,7 +69,7 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
   const [place, why] = link ? beginning.relay_of(link).toJs() : [relay, ""];
   if (why) throw new Refused(why);
   const slots = await take(place, takesOver);
-  const [tab, problem] = beginning.begin_friends(slots ?? [], place, name, page);
+  const [tab, problem] = beginning.begin(slots ?? [], place, name, page);
   if (problem) {
     for (const each of slots ?? []) each.close();
     throw new Refused(problem);
@@ -78,8 +79,8 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
 };
 
 const begin = async (beginning, data) => {
-  if (data.game === "friends") return beginFriends(beginning, data);
-  const tab = beginning.begin_playground();
+  if (GAME === "friends") return beginFriends(beginning, data);
+  const tab = beginning.begin();
   return { tab, path: tab.path, keeps: false };
 };
 

@@ -1,4 +1,4 @@
-"""How the page's worker begins: what JavaScript calls by name."""
+"""How the worker of the page begins that plays links: what JavaScript calls by name."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from forcemove.arena.twin_chain import TwinChain
-from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.errors import ForcemoveError
-from forcemove.game import Game
 from forcemove.link_page.friends import FriendsTab
 from forcemove.link_page.kept import KeptImage, kept_key
-from forcemove.link_page.tab import PageTab
-from forcemove.playground.playground import Playground
+from forcemove.link_page.tab import games_for_two
 from forcemove.protocol.signing import Key
-from forcemove.registry import installed_games
 from forcemove.sessions.options import TableOptions
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_image
@@ -24,15 +19,7 @@ from forcemove.text.explanations import explain
 from forcemove.text.names import own_name
 from forcemove.transport.links import parse_link
 
-__all__ = ["begin_friends", "begin_playground", "relay_of"]
-
-
-def begin_playground() -> PageTab:
-    """A playground with all games for two, which plays on by itself."""
-    games = sorted(_games(), key=lambda game: game.name, reverse=True)
-    tab = PageTab(PlaygroundPages(Playground(games, chain=TwinChain)))
-    tab.play()
-    return tab
+__all__ = ["begin", "relay_of"]
 
 
 def relay_of(link: str) -> tuple[str, str]:
@@ -43,7 +30,7 @@ def relay_of(link: str) -> tuple[str, str]:
         return "", explain(error)
 
 
-def begin_friends(slots: Sequence[Any], relay: str, name: str, page: str) -> tuple[FriendsTab | None, str]:
+def begin(slots: Sequence[Any], relay: str, name: str, page: str) -> tuple[FriendsTab | None, str]:
     """Friendly games, which play on by themselves, and what was begun before; and why there are none.
 
     - `slots`: JavaScript's files of the key and of the image's two copies; none where nothing is kept.
@@ -53,7 +40,7 @@ def begin_friends(slots: Sequence[Any], relay: str, name: str, page: str) -> tup
     """
     try:
         options = TableOptions(relay, name=own_name(name), page=page)
-        tab = FriendsTab(_games(), *_kept(list(map(_File, slots))), options)
+        tab = FriendsTab(games_for_two(), *_kept(list(map(_File, slots))), options)
     except ForcemoveError as error:
         return None, explain(error)
     tab.play()
@@ -91,7 +78,3 @@ class _Nowhere:
 
     def write(self, data: bytes) -> None:
         """What is written is gone with the tab."""
-
-
-def _games() -> list[Game]:
-    return [each.game for each in installed_games().usable if 2 in each.game.seats]

@@ -1,0 +1,18 @@
+"""How the worker of the playground's page begins."""
+
+from __future__ import annotations
+
+from forcemove.arena.twin_chain import TwinChain
+from forcemove.browser.playground.playground_pages import PlaygroundPages
+from forcemove.link_page.tab import PageTab, games_for_two
+from forcemove.playground.playground import Playground
+
+__all__ = ["begin"]
+
+
+def begin() -> PageTab:
+    """A playground with all games for two, which plays on by itself."""
+    games = sorted(games_for_two(), key=lambda game: game.name, reverse=True)
+    tab = PageTab(PlaygroundPages(Playground(games, chain=TwinChain)))
+    tab.play()
+    return tab
