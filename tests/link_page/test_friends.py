@@ -7,10 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from forcemove import connect_relay
 from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab
+from forcemove.transport.links import Link
 from tests.link_page.tabs import html, move, send, shows, until
 from tests.relay.process import running_relay
+from tests.transport.offered import new_offer
+from tests.transport.people import ALICE
 
 PAGE = "https://relay.example/"
 
@@ -165,3 +169,11 @@ async def test_a_key_that_is_lost_is_said(relay: str) -> None:
     tab, problem = begin(browser.files, relay, "Bob", PAGE)
     assert tab is None
     assert "key" in problem
+
+
+async def test_a_link_to_a_game_for_a_stake_is_said_to_need_more(relay: str) -> None:
+    offer = new_offer()
+    async with Player(relay, "Bob") as bob, connect_relay(relay) as connection:
+        await connection.lobby.make(offer, ALICE)
+        assert await bob.follow(str(Link(relay, offer.hash))) == "/lobby"
+        assert f"for a stake on chain {offer.chain_id}" in await html(bob, "/lobby")

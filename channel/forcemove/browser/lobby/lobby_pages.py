@@ -132,6 +132,11 @@ class LobbyPages:
         game = next((each for each in service.games if each.name == found.game), None)
         if game is None:
             return f"The game {found.game!r:.60} is not installed here."
+        if not (service.chains or found.is_friendly):
+            return (
+                f"This game is for a stake on chain {found.chain_id}, and here is none: "
+                f"`{program()} play {game.name} --join LINK --chain URL` joins it."
+            )
         known = [each for each in self._tables.playable if each.game.name == game.name]
         chain_id = service.chains[0].chain_id if service.chains else NO_CHAIN
         on_chain = [each for each in known if each.chain_id == found.chain_id]

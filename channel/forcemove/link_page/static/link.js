@@ -26,6 +26,7 @@ worker.onmessage = ({ data }) => {
     case "begun":
       if (data.keeps === false) byId("kept")?.replaceChildren("This browser keeps nothing here: your game ends with this tab.");
       if (data.relay) localStorage.setItem("forcemove relay", data.relay);
+      if (!hashed()) localStorage.setItem("games", ""); // who comes back is taken to the board, see calls.js
       return show(hashed() || data.path, false);
     case "refused": return begin(data.text);
     case "elsewhere": return showElsewhere("This is played in another tab.", () => begin("", true));
