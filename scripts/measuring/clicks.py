@@ -19,6 +19,7 @@ from scripts.measuring.processes import command, started_relay
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+__all__ = ["click"]
 
 _MILLISECONDS = 60_000
 _PASSPHRASE = "long enough for a benchmark"  # noqa: S105  # of keys that everybody knows
@@ -51,7 +52,7 @@ def clicks(rounds: int = 30) -> Measured:
         browser = stack.enter_context(chromium())
         pages = [_opened(browser, each) for each in addresses]
         _meet(*pages)
-        found = [_click(pages) for _ in range(rounds)]
+        found = [click(pages) for _ in range(rounds)]
     return {
         "click_to_counterparty_ms": statistics.median(found),
         "quickest_click_ms": min(found),
@@ -84,7 +85,6 @@ def _opened(browser: Browser, address: str) -> Page:
 
 def _meet(host: Page, guest: Page) -> None:
     host.locator("#game").select_option("tic-tac-toe")
-    host.locator("#stake").fill("0")
     host.locator("#offer").click()
     guest.locator("#offers th a").first.click()
     guest.locator("#join").click()
@@ -92,7 +92,7 @@ def _meet(host: Page, guest: Page) -> None:
         page.wait_for_url("**/c/0x*")
 
 
-def _click(pages: list[Page]) -> float:
+def click(pages: list[Page]) -> float:
     """Milliseconds from a click of the player who is to move until the other's board has changed."""
     mover = _mover(pages)
     other = next(each for each in pages if each is not mover)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -62,12 +62,14 @@ def command(
 
 
 @contextmanager
-def started_relay(folder: str | None = None, **environment: str) -> Iterator[tuple[str, int]]:
+def started_relay(
+    folder: str | None = None, options: Sequence[str] = (), **environment: str
+) -> Iterator[tuple[str, int]]:
     """A relay's process without limits on a client's speed; its URL, and the process's number. `folder`: where its
-    store is."""
+    store is; `options`: others of its command."""
     with TemporaryDirectory(dir=folder) as place:
         arguments = ["relay", "--listen", "127.0.0.1:0", "--json", "--store", str(Path(place) / "relay.sqlite")]
-        arguments += ["--messages-per-second", "1000000", "--bytes-per-second", "100000000"]
+        arguments += ["--messages-per-second", "1000000", "--bytes-per-second", "100000000", *options]
         with command(*arguments, environment=environment) as relay:
             yield (relay.stdout or sys.stdin).readline().split('"')[3], relay.pid
 

@@ -1,0 +1,118 @@
+"""The page that plays links, in Chromium, from a relay on this machine: its bytes, the time to its first page, clicks,
+what a commit takes, cards, and the memory of a tab. Needs Playwright, a Chromium and Node.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from scripts.measuring.cases import Measured, Row, case
+from scripts.measuring.clicks import click
+from scripts.measuring.processes import started_relay
+from scripts.page.build import build
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_MILLISECONDS = 120_000
+_FLUSHES = """() => {
+  self.flushes = [];
+  const flush = FileSystemSyncAccessHandle.prototype.flush;
+  FileSystemSyncAccessHandle.prototype.flush = function () {
+    const began = performance.now();
+    flush.call(this);
+    flushes.push(performance.now() - began);
+  };
+}"""
+
+
+@case(
+    Row("link_page_megabytes", "MB", "all files of the page that plays links, as a relay sends them", 5.5),
+    Row("link_page_seconds", "s", "its first page in a new browser, from the click that begins", 2.5),
+    Row("link_page_click_ms", "ms", "a click in one tab until the other player's shows it; the median", 120),
+    Row("link_page_flush_ms", "ms", "what a commit takes to reach the disk; the median", 6),
+    Row("link_page_cards_seconds", "s", "Discard, from joining until the guest can choose", 2),
+    Row("link_page_tab_megabytes", "MB", "the memory of a tab's process that is its own or shared (PSS)", 280),
+)
+def link_page(rounds: int = 30) -> Measured:
+    """Two players at the page of a relay, in a browser profile each; the files are built anew."""
+    from tests.browser.served.chromium import chromium
+
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        files = Path(folder, "page")
+        build(files, is_packed=True)
+        url, _ = stack.enter_context(started_relay(options=("--pages", str(files))))
+        address = f"http{url.removeprefix('ws')}/"
+        browser = stack.enter_context(chromium())
+        host, seconds = _entered(browser, address, "Alice")
+        guest, _ = _entered(browser, _offered(host, "tic-tac-toe"), "Bob")
+        for page in (guest, host):
+            page.locator("#board").wait_for()
+        guest.workers[0].evaluate(_FLUSHES)
+        found = [click([host, guest]) for _ in range(rounds)]
+        flushes: list[float] = guest.workers[0].evaluate("flushes")
+        return {
+            "link_page_megabytes": sum(map(_sent, files.glob("*.*"))) / 1e6,
+            "link_page_seconds": seconds,
+            "link_page_click_ms": statistics.median(found),
+            "slowest_link_page_click_ms": max(found),
+            "link_page_flush_ms": statistics.median(flushes),
+            "slowest_link_page_flush_ms": max(flushes),
+            "link_page_tab_megabytes": _memory(browser) / 1e6,
+            "link_page_cards_seconds": _cards(browser, address),
+        }
+
+
+def _sent(path: Path) -> int:
+    """The bytes of a file that are sent, 0 for one that stands beside it."""
+    packed = path.with_name(f"{path.name}.br")
+    if path.suffix in (".br", ".gz"):
+        return 0
+    return (packed if packed.exists() else path).stat().st_size
+
+
+def _entered(browser: Browser, address: str, name: str) -> tuple[Page, float]:
+    """The page of a new player, and the seconds from opening it until its first page."""
+    page = browser.new_context().new_page()
+    page.set_default_timeout(_MILLISECONDS)
+    began = time.perf_counter()
+    page.goto(address)
+    page.locator("#own-name").fill(name)
+    page.locator("#enter-now").click()
+    page.locator("#live", has_text="live").wait_for()
+    return page, time.perf_counter() - began
+
+
+def _offered(host: Page, game: str) -> str:
+    host.locator("#game").select_option(game)
+    host.locator("#offer").click()
+    return host.locator("#tables input[id^='link-']").first.input_value()
+
+
+def _cards(browser: Browser, address: str) -> float:
+    """Seconds from the page of an offer that was joined until the guest can choose, the host choosing at once."""
+    host, _ = _entered(browser, address, "Carol")
+    guest, _ = _entered(browser, _offered(host, "discard"), "Dave")
+    began = time.perf_counter()
+    while not guest.locator("[id^='w-'][name=word]").count():
+        host.evaluate("document.querySelector(\"[id^='w-'][name=word]\")?.click()")
+        guest.wait_for_timeout(10)
+    return time.perf_counter() - began
+
+
+def _memory(browser: Browser) -> float:
+    """The PSS of the largest process that runs a page, bytes."""
+    session = browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    session.detach()
+    return max(_pss(each["id"]) for each in processes if each["type"] == "renderer")
+
+
+def _pss(process: int) -> int:
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
