@@ -1,6 +1,6 @@
 """A provider of web3 for HTTP endpoints. web3 and requests find some values out again for each request (the parts of
-the URL, certificates, the proxies that the environment names). Here they are found out once: that is most of what a
-request costs.
+the URL, certificates, the proxies that the environment names). Here requests finds them out once, and urllib3 alone
+carries what is asked then: that is most of what a request costs.
 
 An answer ends at the deadline and has a limited size, in whatever pieces it comes: each piece is read in the time that
 is left for all of them. Names are looked up by the system, in its own time.
@@ -31,20 +31,23 @@ from forcemove.chain.limits import (
     seconds_left,
 )
 from forcemove.chain.quirks import Meaning, means
+from forcemove.chain.transport import StatusRefused
 from forcemove.connecting import CERTIFICATES_VARIABLE
 from forcemove.errors import MalformedBytes, PassingError
 
 with keeping_recursion_limit():
-    from requests import PreparedRequest, Request, Response, Session, codes
+    from requests import Request, Session, codes
     from requests.adapters import HTTPAdapter
     from requests.exceptions import ConnectionError as NoConnection
-    from requests.exceptions import HTTPError
+    from urllib3.exceptions import HTTPError as ConnectionFault
+    from urllib3.exceptions import TimeoutError as TooLate
     from web3.exceptions import Web3RPCError
     from web3.providers.base import JSONBaseProvider
 
 if TYPE_CHECKING:
     import socket
 
+    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
     from web3.types import RPCEndpoint, RPCResponse
 
 __all__ = ["HttpProvider", "busy", "refusal"]
@@ -105,9 +108,10 @@ class HttpProvider(JSONBaseProvider):
 
     def close(self) -> None:
         """Close the connections; the next request opens others."""
+        self.__dict__.pop("_way", None)
         self._adapter.close()
 
-    def _exchange(self, body: bytes) -> Response:
+    def _exchange(self, body: bytes) -> BaseHTTPResponse:
         """Send a request and read the answer, once more where the node has closed the connection meanwhile or restarts.
         A request that was not answered in time is not sent again."""
         pauses = Backoff(_PAUSE, _LONGEST_PAUSE)
@@ -121,38 +125,57 @@ class HttpProvider(JSONBaseProvider):
                 time.sleep(pause)
         return self._send(body)
 
-    def _send(self, body: bytes) -> Response:
-        request = self._blank.copy()
-        request.prepare_body(body, None)
-        return self._adapter.send(request, stream=True, timeout=require_time(), **self._settings)
+    def _send(self, body: bytes) -> BaseHTTPResponse:
+        pool, target, headers = self._way
+        try:
+            return pool.urlopen(
+                "POST",
+                target,
+                body,
+                headers,
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                timeout=require_time(),
+                preload_content=False,
+                decode_content=False,
+            )
+        except TooLate as failure:
+            raise TimeoutError from failure
+        except (ConnectionFault, OSError) as failure:
+            raise NoConnection(failure) from None
 
     @cached_property
-    def _blank(self) -> PreparedRequest:
-        """A request without a body."""
+    def _way(self) -> tuple[HTTPConnectionPool, str, dict[str, str]]:
+        """The connections, and the target and headers of each request."""
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        return Session().prepare_request(Request("POST", self._endpoint, headers=headers))
+        blank = Session().prepare_request(Request("POST", self._endpoint, headers=headers))
+        del blank.headers["Content-Length"]
+        proxies, verify, cert = self._settings()
+        pool = self._adapter.get_connection_with_tls_context(blank, verify, proxies, cert)
+        self._adapter.cert_verify(pool, self._endpoint, verify, cert)
+        return pool, self._adapter.request_url(blank, proxies), {**cast("dict[str, str]", blank.headers)}
 
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        """Proxies and certificates, as the environment has them. Of certificates requests has variables of its own,
-        and takes no notice of the one that everything else here goes by."""
+    def _settings(self) -> tuple[Any, Any, Any]:
+        """Proxies and certificates (those that are trusted, and our own), as the environment has them. Of certificates
+        requests has variables of its own, and takes no notice of the one that everything else here goes by."""
         settings = Session().merge_environment_settings(self._endpoint, {}, stream=True, verify=None, cert=None)
         named = os.environ.get(CERTIFICATES_VARIABLE, "")
         if settings["verify"] is True and Path(named).is_file():
             settings["verify"] = named
-        return {name: value for name, value in settings.items() if name != "stream"}
+        return settings["proxies"], settings["verify"], settings["cert"]
 
 
-def _answer(response: Response, parse: Callable[[bytes], Any]) -> Any:
+def _answer(response: BaseHTTPResponse, parse: Callable[[bytes], Any]) -> Any:
     """The answer; with another status than 200, the JSON-RPC error that is in the body. Raises `AnswerTooLarge`,
-    `MalformedBytes`, `HTTPError`."""
+    `MalformedBytes`, `StatusRefused`."""
     body = _body(response)
-    if response.status_code == codes.ok:
+    if response.status == codes.ok:
         return parse(body)
     with suppress(MalformedBytes):
-        if not means(Meaning.BUSY, status=response.status_code) and "error" in (answer := parse_answer(body)):
+        if not means(Meaning.BUSY, status=response.status) and "error" in (answer := parse_answer(body)):
             return answer
-    raise HTTPError(response=response)
+    raise StatusRefused(response.status, response.headers.get("Retry-After", ""))
 
 
 def refusal(endpoint: str, method: str, status: int, retry_after: str) -> PassingError:
@@ -170,7 +193,7 @@ def busy(endpoint: str, retry_after: str = "") -> NodeBusy:
     return NodeBusy(endpoint, asked_pause(retry_after, _USUAL_WAIT, _LONGEST_WAIT))
 
 
-def _body(response: Response) -> bytes:
+def _body(response: BaseHTTPResponse) -> bytes:
     """Raises `AnswerTooLarge`, `MalformedBytes`."""
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise MalformedBytes("answer", "it is packed, which nobody asked for")
@@ -183,10 +206,10 @@ def _body(response: Response) -> bytes:
     return b"".join(pieces)
 
 
-def _piece(response: Response) -> bytes:
+def _piece(response: BaseHTTPResponse) -> bytes:
     """The next piece of an answer: not by requests' own method, which reads the lengths of chunks without a limit."""
     try:
-        return bytes(response.raw.read(_PIECE))
+        return bytes(response.read(_PIECE))
     except Exception as failure:
         raise NoConnection(failure) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["CALLS", "BatchTransport", "Reverted", "RpcTransport"]
+__all__ = ["CALLS", "BatchTransport", "Reverted", "RpcTransport", "StatusRefused"]
 
 CALLS = ("eth_call", "eth_estimateGas")
 """The methods that call: they revert, and may be refused for what they call, too."""
@@ -17,6 +17,15 @@ class Reverted(Exception):
     def __init__(self, data: bytes) -> None:
         super().__init__(data.hex())
         self.data = data
+
+
+class StatusRefused(Exception):
+    """A server has answered with an HTTP status other than 200, and without a JSON-RPC error. `retry_after`: the
+    header, empty where there is none. Stays inside this package."""
+
+    def __init__(self, status: int, retry_after: str) -> None:
+        super().__init__(status)
+        self.status, self.retry_after = status, retry_after
 
 
 class RpcTransport(Protocol):

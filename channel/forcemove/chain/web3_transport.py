@@ -17,7 +17,7 @@ from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, TlsFai
 from forcemove.chain.limits import AnswerTooLarge, keeping_recursion_limit
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reverts import revert_data
-from forcemove.chain.transport import CALLS, Reverted
+from forcemove.chain.transport import CALLS, Reverted, StatusRefused
 from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, MalformedBytes
 
@@ -63,9 +63,8 @@ class Web3Transport:
 
     def _typed(self, method: str, failure: Exception) -> ForcemoveError:
         with keeping_recursion_limit():
-            from requests.exceptions import HTTPError, InvalidURL, RequestException
+            from requests.exceptions import InvalidURL, RequestException
             from web3.exceptions import BadResponseFormat, Web3RPCError
-            from websockets.exceptions import InvalidStatus
 
             from forcemove.chain.http import refusal
 
@@ -79,8 +78,8 @@ class Web3Transport:
                 return EndpointFailed(method, "its answer is larger than what is read")
             case Web3RPCError():
                 return self._refused(method, failure.rpc_response)
-            case HTTPError(response=said) | InvalidStatus(response=said) if said is not None:
-                return refusal(endpoint, method, said.status_code, said.headers.get("Retry-After", ""))
+            case StatusRefused():
+                return refusal(endpoint, method, failure.status, failure.retry_after)
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(endpoint, "its answer is not JSON-RPC")
             case InvalidURL():

@@ -25,6 +25,7 @@ from forcemove.chain.limits import (
     parse_answer,
     require_time,
 )
+from forcemove.chain.transport import StatusRefused
 
 with keeping_recursion_limit():
     from web3.providers.base import JSONBaseProvider
@@ -43,7 +44,7 @@ _CLOSING_SECONDS = 0.5
 
 class WebSocketProvider(JSONBaseProvider):
     """Connects when first asked, and again after the connection was lost. Raises `OSError` where it cannot, and what
-    `limits` raises."""
+    `limits` raises, and `StatusRefused`."""
 
     def __init__(self, endpoint: str, timeout: float) -> None:
         """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
@@ -109,8 +110,9 @@ class WebSocketProvider(JSONBaseProvider):
                 max_size=MAX_ANSWER,
                 max_queue=_MOST_WAITING,
             )
-        except InvalidStatus:
-            raise
+        except InvalidStatus as error:
+            status, headers = error.response.status_code, error.response.headers
+            raise StatusRefused(status, headers.get("Retry-After", "")) from None
         except (InvalidHandshake, InvalidURI) as error:
             raise ConnectionError(0, f"it speaks no WebSocket ({type(error).__name__})") from None
         connection = self._open.enter_context(connecting)

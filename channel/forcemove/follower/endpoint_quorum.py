@@ -114,6 +114,8 @@ class EndpointQuorum:
     def asked(self) -> tuple[bytes, ...]:
         """The channels whose holdings a look is to read even where nothing is logged: those where money is to come or
         go, and those on which endpoints do not agree, for one may have missed the log of a deposit."""
+        if not (self.uncertain or self._disputed):  # sets that were large are slow to walk when they are empty
+            return ()
         return (*self.uncertain, *(self._disputed - self.uncertain))
 
     @property
