@@ -115,6 +115,8 @@ class FollowedChannel:
         self._open[self.id] = self
         if not self.missing:
             self._from_scratch = False
+        elif self.missing[-1][1] == first - 1:
+            first, self.missing = self.missing[-1][0], self.missing[:-1]
         self.missing += ((first, last),)
 
     def take_new(self, logs: Iterable[PlacedLog], now: int) -> None:

@@ -223,7 +223,7 @@ class Follower:
                 each.is_reread = False
         uncertain_ids = frozenset(uncertain)
         parts: deque[Callable[[], Steps[bool]]] = deque()
-        parts.append(lambda: self._logs.read_new(self._live, last.number, now))
+        parts.append(lambda: self._logs.read_new(self._live, last.number, now, self._open.values()))
         parts.append(lambda: self._logs.read_older(tuple(self._open.values()), now))
         if self._refused is None:
             parts.insert(1, lambda: self._read_holdings(last, now, uncertain_ids))

@@ -2,12 +2,13 @@
 What was answered is kept with each answer, so that a reading may end at any question and go on later.
 
 A reading of the newest blocks goes upwards. One of older blocks goes round: from where it was to the newest of those
-that are missing, and again from the oldest, so that a channel that joins it holds up no other for long.
+that are missing, and again from the oldest, so that a channel that joins it holds up no other for long. New blocks of
+a channel that is behind are read there, too: they count no sooner than the older ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import cast
 
@@ -40,20 +41,24 @@ class LogRangeReader:
         self._blocks, self._ids = Learned(_MOST_BLOCKS), Learned(_ALL)
         self._older_from = 0
 
-    def read_new(self, followed: Mapping[bytes, FollowedChannel], last: int, now: int) -> Steps[bool]:
+    def read_new(
+        self, followed: Mapping[bytes, FollowedChannel], last: int, now: int, open_: Iterable[FollowedChannel]
+    ) -> Steps[bool]:
         """Read the blocks after `read_to` up to `last`. `followed`: all channels that are read, by id; `now`: block
-        time, seconds. Returns whether there was anything to read. Raises `ChainError`."""
+        time, seconds; `open_`: all of which any are `missing` older blocks. Returns whether there was anything to read.
+        Raises `ChainError`."""
         if self.read_to >= last:
             return False
-        while self.read_to < last and followed:
+        behind = [each.id for each in open_ if each.missing]
+        ids: Collection[bytes] = followed.keys() - behind if behind else followed
+        while self.read_to < last:
             first = self.read_to + 1
-            asked, end, found = yield from self._read(followed, first, last)
+            asked, end, found = (yield from self._read(ids, first, last)) if ids else (ids, last, {})
             for id_, logs in found.items():
                 followed[id_].take_new(logs, now)
             for id_ in () if asked is followed else followed.keys() - set(asked):
                 followed[id_].leave_out(first, end)
             self.read_to = end
-        self.read_to = last
         return True
 
     def read_older(self, followed: Sequence[FollowedChannel], now: int) -> Steps[bool]:
