@@ -1,4 +1,4 @@
-"""Asks an endpoint of HTTP several things in one exchange: in batches of JSON-RPC 2.0 (section 6).
+"""Asks an endpoint several things in one exchange: in batches of JSON-RPC 2.0 (section 6).
 
 What an endpoint takes is learned. It refuses a batch that is too large, and is asked in smaller ones; one that makes no
 sense of batches is asked for one thing at a time. How often it may be asked counts each request of a batch.

@@ -9,7 +9,6 @@ is left for all of them. Names are looked up by the system, in its own time.
 from __future__ import annotations
 
 import io
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from forcemove.backoff import Backoff, asked_pause
+from forcemove.chain.batch_codec import batch_bytes, batch_responses
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint
 from forcemove.chain.limits import (
     MAX_ANSWER,
@@ -41,7 +41,6 @@ with keeping_recursion_limit():
     from requests.exceptions import ConnectionError as NoConnection
     from urllib3.exceptions import HTTPError as ConnectionFault
     from urllib3.exceptions import TimeoutError as TooLate
-    from web3.exceptions import Web3RPCError
     from web3.providers.base import JSONBaseProvider
 
 if TYPE_CHECKING:
@@ -82,20 +81,9 @@ class HttpProvider(JSONBaseProvider):
         return cast("RPCResponse", self._ask(self.encode_rpc_request(method, params), parse_answer))
 
     def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
-        """Send several requests, each its method and parameters, as one batch, and wait for the answers; in the order
-        of the requests. Raises `Web3RPCError` where the server refuses the batch, `MalformedBytes` where it leaves out
-        an answer."""
-        calls = [
-            {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
-            for number, (method, params) in enumerate(requests)
-        ]
-        answers = self._ask(json.dumps(calls).encode(), parse_json)
-        if isinstance(answers, dict):
-            raise Web3RPCError(repr(answers.get("error")), rpc_response=cast("RPCResponse", answers))
-        found = {each.get("id"): each for each in answers if isinstance(each, dict)}
-        if found.keys() != set(range(len(calls))):
-            raise MalformedBytes("answer", "it is not the answer to a batch")
-        return [cast("RPCResponse", found[number]) for number in range(len(calls))]
+        """Send several requests, each its method and parameters, as one batch, and wait for the answers. Raises also as
+        `batch_responses`."""
+        return batch_responses(self._ask(batch_bytes(requests), parse_json), len(requests))
 
     def _ask(self, body: bytes, parse: Callable[[bytes], Any]) -> Any:
         with most_seconds(self._timeout):

@@ -238,7 +238,7 @@ def _transport(endpoint: str, timeout: float = REQUEST_SECONDS) -> Web3Transport
     if separator and scheme.lower() in ("ws", "wss"):
         from forcemove.chain.websocket import WebSocketProvider
 
-        return Web3Transport(WebSocketProvider(endpoint, timeout), endpoint)
+        return Web3BatchTransport(WebSocketProvider(endpoint, timeout), endpoint)
     if separator:
         raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
     from forcemove.chain.ipc import IpcProvider

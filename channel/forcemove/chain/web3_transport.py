@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from web3.types import RPCEndpoint
 
     from forcemove.chain.http import HttpProvider
+    from forcemove.chain.websocket import WebSocketProvider
 
 __all__ = ["Web3BatchTransport", "Web3Transport"]
 
@@ -104,7 +105,7 @@ class Web3Transport:
 class Web3BatchTransport(Web3Transport):
     """A `BatchTransport` over a provider of web3."""
 
-    def __init__(self, provider: HttpProvider, endpoint: str) -> None:
+    def __init__(self, provider: HttpProvider | WebSocketProvider, endpoint: str) -> None:
         """`endpoint` names the node in errors."""
         super().__init__(provider, endpoint)
         self._batches = provider

@@ -1,4 +1,4 @@
-"""A provider of web3 for WebSocket endpoints, one request at a time: web3 itself has only an asynchronous one.
+"""A provider of web3 for WebSocket endpoints, one request or batch at a time: web3 itself has only an asynchronous one.
 
 An exchange ends at the deadline however many notifications come meanwhile; none was asked for.
 """
@@ -9,7 +9,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,12 +17,13 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from websockets.frames import CloseCode
 from websockets.sync.client import ClientConnection, connect
 
+from forcemove.chain.batch_codec import batch_bytes, batch_responses
 from forcemove.chain.limits import (
     MAX_ANSWER,
     AnswerTooLarge,
     keeping_recursion_limit,
     most_seconds,
-    parse_answer,
+    parse_json,
     require_time,
 )
 from forcemove.chain.transport import StatusRefused
@@ -58,13 +59,24 @@ class WebSocketProvider(JSONBaseProvider):
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
         """Send one request and wait for its answer; notifications in between are passed over."""
         request = self.encode_rpc_request(method, params)
+        wanted = json.loads(request)["id"]
+        return cast("RPCResponse", self._ask(request, lambda said: said.get("id") == wanted))
+
+    def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
+        """Send several requests, each its method and parameters, as one batch, and wait for the answers. Raises also as
+        `batch_responses`."""
+        return batch_responses(self._ask(batch_bytes(requests), lambda said: "error" in said), len(requests))
+
+    def _ask(self, request: bytes, is_answer: Callable[[dict[str, Any]], bool]) -> Any:
+        """What is said to a request. `is_answer`: whether an object is that, rather than a notification; what is not an
+        object is none."""
         with most_seconds(self._timeout), self._alone():
             try:
-                return self._exchange(request)
+                return self._exchange(request, is_answer)
             except ConnectionClosed as closed:
                 _require_small(closed)
             try:
-                return self._exchange(request)
+                return self._exchange(request, is_answer)
             except ConnectionClosed as closed:
                 _require_small(closed)
                 raise ConnectionError(0, "the connection was closed") from None
@@ -88,16 +100,15 @@ class WebSocketProvider(JSONBaseProvider):
         self._connection = None
         self._open.close()
 
-    def _exchange(self, request: bytes) -> RPCResponse:
+    def _exchange(self, request: bytes, is_answer: Callable[[dict[str, Any]], bool]) -> Any:
         if self._connection is not None and self._connection.close_code is not None:
             self.close()
         connection = self._connection = self._connection or self._connect()
         connection.send(request, text=True)
-        wanted = json.loads(request)["id"]
         for _ in range(_MOST_NOTICES):
-            answer = parse_answer(connection.recv(require_time(), decode=False))
-            if answer.get("id") == wanted:
-                return cast("RPCResponse", answer)
+            said = parse_json(connection.recv(require_time(), decode=False))
+            if not isinstance(said, dict) or is_answer(said):
+                return said
         raise AnswerTooLarge
 
     def _connect(self) -> ClientConnection:
