@@ -74,7 +74,7 @@ class HttpProvider(JSONBaseProvider):
         super().__init__()
         self._endpoint = endpoint
         self._timeout = timeout
-        self._adapter = _Adapter(pool_maxsize=_MOST_KEPT)
+        self._adapter = HTTPAdapter(pool_maxsize=_MOST_KEPT)
 
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
         """Send one request and wait for its answer."""
@@ -141,6 +141,7 @@ class HttpProvider(JSONBaseProvider):
         del blank.headers["Content-Length"]
         proxies, verify, cert = self._settings()
         pool = self._adapter.get_connection_with_tls_context(blank, verify, proxies, cert)
+        pool.ConnectionCls = _bounded(pool.ConnectionCls)
         self._adapter.cert_verify(pool, self._endpoint, verify, cert)
         return pool, self._adapter.request_url(blank, proxies), {**cast("dict[str, str]", blank.headers)}
 
@@ -241,27 +242,6 @@ class _Socket:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._socket, name)
-
-
-class _Adapter(HTTPAdapter):
-    """An adapter whose connections are read in the time that is left, to proxies, too."""
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs)
-        _bound_reading(self.poolmanager)
-
-    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
-        manager = super().proxy_manager_for(*args, **kwargs)
-        _bound_reading(manager)
-        return manager
-
-
-def _bound_reading(manager: Any) -> None:
-    """Bound the reading of all connections that a manager of requests opens from now on."""
-    manager.pool_classes_by_scheme = {
-        scheme: type(pool.__name__, (pool,), {"ConnectionCls": _bounded(pool.ConnectionCls)})
-        for scheme, pool in manager.pool_classes_by_scheme.items()
-    }
 
 
 @cache
