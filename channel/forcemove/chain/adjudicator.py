@@ -18,7 +18,6 @@ from forcemove.chain.errors import NotAnEthereumEndpoint
 from forcemove.chain.prices import OSAKA
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, adjudicator_errors
 from forcemove.chain.rpc import Rpc, making_sense
-from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec import packed_writer
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import Log
@@ -167,10 +166,6 @@ class Adjudicator:
     def wait(self, signed: SignedTransaction, *, timeout: float = DEFAULT_TIMEOUT) -> Receipt[PlacedLog]:
         """Wait for a transaction that was sent. Raises `NotMined`, `TransactionReverted`."""
         return self.placed(self.chain.wait(signed, self.errors, timeout=timeout))
-
-    def explain(self, revert_data: bytes) -> ForcemoveError:
-        """The typed error that revert data of a call to this adjudicator stand for."""
-        return self.errors.decode(revert_data, self.address)
 
     def call_of(self, operation: Operation) -> Call:
         """An operation as a call of the adjudicator's contract."""

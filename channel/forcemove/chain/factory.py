@@ -25,7 +25,6 @@ from forcemove.chain.errors import EndpointFailed, InsufficientFunds, Transactio
 
 __all__ = [
     "FACTORY",
-    "FACTORY_GAS",
     "FUNDS",
     "FactoryFunder",
     "bring_customary_factory",
@@ -35,8 +34,6 @@ __all__ = [
 
 FACTORY = "CREATE2 factory"
 FUNDS = "funds for the CREATE2 factory"
-FACTORY_GAS = 150_000
-"""Gas that creating a factory of our own takes at most."""
 _TRANSACTION = SignedTransaction(
     Call(None, FACTORY_CREATION_CODE),
     PRESIGNER,
