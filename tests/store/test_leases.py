@@ -6,6 +6,7 @@ import pytest
 
 from forcemove.errors import InvalidValue
 from forcemove.store.journal import Journal
+from forcemove.store.leases import Leases
 from forcemove.store.records import Account, ChannelLease, LeaseRefusal
 from tests.store.places import ACCOUNT, ALICE, BOB, CAROL, Place, batch, first, id_of, next_, snapshots
 
@@ -79,6 +80,26 @@ def test_leases_that_are_still_the_same_are_not_read_again(shared: Place, alices
     assert alices.leases.renew(60) == {ONE, ACCOUNT}
     alices.leases.release([ONE])
     assert alices.leases.renew(60) == {ACCOUNT}
+
+
+def test_a_renewal_reads_no_names_of_what_was_taken_and_released(
+    alices: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alices.leases.take([ONE, ACCOUNT], 60)
+    monkeypatch.delattr(Leases, "_read_held")
+    alices.leases.take([TWO], 60)
+    alices.leases.release([ONE])
+    assert alices.leases.renew(60) == {TWO, ACCOUNT}
+
+
+def test_a_lease_that_is_lost_while_another_one_is_taken_is_missed(
+    shared: Place, alices: Journal, bobs: Journal
+) -> None:
+    alices.leases.take([ONE, TWO], 10)
+    shared.pass_time(11)
+    bobs.leases.take([TWO], 60)
+    alices.leases.take([THREE], 60)
+    assert alices.leases.renew(60) == {ONE, THREE}
 
 
 def test_a_released_lease_is_free_and_not_renewed(alices: Journal, bobs: Journal) -> None:

@@ -37,11 +37,9 @@ _FOUND = select(LEASES).where(_AMONG).order_by(LEASES.c.name)
 _LOCKED = _FOUND.with_for_update()
 _COMPARED = _LOCKED.add_columns((LEASES.c.until > _LATEST).label("is_ahead"))
 _SHORTENED = update(LEASES).where(_AMONG).values(until=_LATEST)
-_RENEWED = (
-    update(LEASES)
-    .where((LEASES.c.owner == bindparam("ours")) & (LEASES.c.until > _RELEASED))
-    .values(until=bindparam("ends"), lasts=bindparam("duration"))
-)
+_IS_HELD = (LEASES.c.owner == bindparam("ours")) & (LEASES.c.until > _RELEASED)
+_HELD = select(LEASES.c.name).where(_IS_HELD)
+_RENEWED = update(LEASES).where(_IS_HELD).values(until=bindparam("ends"), lasts=bindparam("duration"))
 
 
 @cache
@@ -61,7 +59,8 @@ class Leases:
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
         self._presence = Presence(database.file, owner) if database.file is not None else None
-        self._held: frozenset[LeaseName] | None = None
+        self._held: set[LeaseName] | None = None
+        self._renewed: frozenset[LeaseName] | None = None
 
     def take(self, names: Iterable[LeaseName], seconds: float) -> TakenLeases:
         """Take those leases that are free or expired, and renew those that are ours, from now on for this many seconds.
@@ -94,7 +93,7 @@ class Leases:
             self._presence.close()
 
     def _take_free(self, wanted: Mapping[str, LeaseName], seconds: float) -> TakenLeases:
-        self._held = None
+        known, self._held, self._renewed = self._held, None, None
         with self._database.writing() as connection:
             now = self._database.now(connection)
             before = _locked(connection, wanted, now)
@@ -104,8 +103,12 @@ class Leases:
             ids = [name.channel_id for name in inherited if isinstance(name, ChannelLease)]
             channels.raise_versions(connection, ids)
             others = _locked(connection, wanted.keys() - ours, now)
+            held = self._read_held(connection) if known is None else known
+        granted = frozenset(wanted[name] for name in ours)
+        held |= granted
+        self._held = held
         refused = {wanted[name]: _refusal(row, now) for name, row in others.items()}
-        return TakenLeases(frozenset(wanted[name] for name in ours), refused)
+        return TakenLeases(granted, refused)
 
     def _take(self, connection: Connection, wanted: Mapping[str, LeaseName], now: int, lasts: int) -> set[str]:
         """Take leases in one statement, so that of two owners that come at once one is refused; returns the names that
@@ -122,19 +125,27 @@ class Leases:
         with self._database.writing() as connection:
             lasts, held = int(seconds * 1000), self._held
             values = {"ours": self._owner, "ends": self._database.now(connection) + lasts, "duration": lasts}
-            if held is None or connection.execute(_RENEWED, values).rowcount != len(held):
-                names = connection.scalars(_RENEWED.returning(LEASES.c.name), values)
-                held = frozenset(_name_of(name, self._database.where) for name in names)
-        self._held = held
-        return held
+            count = connection.execute(_RENEWED, values).rowcount
+            if held is None or count != len(held):
+                held, self._renewed = self._read_held(connection), None
+        self._held, self._renewed = held, self._renewed or frozenset(held)
+        return self._renewed
+
+    def _read_held(self, connection: Connection) -> set[LeaseName]:
+        names = connection.scalars(_HELD, {"ours": self._owner})
+        return {_name_of(name, self._database.where) for name in names}
 
     def release(self, names: Iterable[LeaseName]) -> None:
         """Give leases back; those that are not ours are left alone."""
-        self._held = None
+        given, known = frozenset(names), self._held
+        self._held = self._renewed = None
         with self._database.writing() as connection:
-            for chunk in chunks(text_of(name) for name in names):
+            for chunk in chunks(map(text_of, given)):
                 is_ours = LEASES.c.name.in_(chunk) & (LEASES.c.owner == self._owner)
                 connection.execute(update(LEASES).where(is_ours).values(until=_RELEASED))
+        if known is not None:
+            known -= given
+        self._held = known
 
     def holder(self, name: LeaseName) -> LeaseRefusal | None:
         """The holder of a lease now, ourselves included; None where the lease is free."""
