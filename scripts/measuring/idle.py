@@ -65,8 +65,8 @@ def idle(channels: int = COUNTS[-1]) -> Measured:
     """A node whose channels wait for their counterparties, from one channel to this many.
 
     `block`: CPU time for a block without changes, `listening`: of a second in which it waits for messages, `memory`:
-    what the channels have added, `resumed`: until all are read from the chain, `resumed_channel`: of one of them that
-    is added again, `minute`: with a block each twelve seconds, where all have waited for long.
+    what the channels have added, `resumed`: CPU time until all are read from the chain, `resumed_channel`: of one of
+    them that is added again, `minute`: with a block each twelve seconds, where all have waited for long.
     """
     found = dict[str, float]()
     for count in (each for each in COUNTS if each <= channels):
@@ -79,13 +79,15 @@ def idle(channels: int = COUNTS[-1]) -> Measured:
 
 
 def _measure(count: int, path: Path, url: str, send: Callable[[Measured], None]) -> None:
+    gc.collect()
+    gc.freeze()  # as the page for programs says
     chain = connect(url)
     with journal_at(path) as journal:
-        before, begun, node = _memory(), time.perf_counter(), Node(journal, lease=_DURATION)
+        before, begun, node = _memory(), time.process_time(), Node(journal, lease=_DURATION)
         drive_all(node, stored(journal, chain))
         while node.poll():
             pass
-        started = time.perf_counter() - begun
+        started = time.process_time() - begun
         blocks = [_block(chain, node) for _ in range(_BLOCKS)]
         requests, listening = _requests_of_a_block(chain, node), asyncio.run(_cpu_a_second(node, 5, look_every=60))
         memory = _memory() - before
@@ -128,7 +130,7 @@ def _requests_of_a_block(chain: Chain, node: Node) -> int:
 async def _cpu_a_second(node: Node, seconds: float, look_every: float = 1.0) -> float:
     """CPU seconds a second of a node that runs by itself, once all was read."""
     running = asyncio.create_task(node.run(look_every=look_every))
-    while not all(each.chain.time and each.channel.holdings for each in node.channels.values()):
+    while not all(each.is_up_to_date for each in node.channels.values()):
         await asyncio.sleep(0.5)
     await asyncio.sleep(_WARM_UP)
     begun, at = time.process_time(), time.perf_counter()
@@ -179,7 +181,7 @@ def table(found: Measured) -> str:
     """The costs in Markdown."""
     rows = [
         "| idle channels | CPU a block | a channel of it | CPU a second, listening | memory | a channel of it | "
-        "requests a block | resumed in |",
+        "requests a block | CPU until all are read |",
         "|" + "---:|" * 8,
     ]
     for count in COUNTS:
