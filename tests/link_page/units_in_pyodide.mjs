@@ -31,6 +31,10 @@ for name in ("forcemove", "forcemove_games"):  # those of the repository are use
 sys.path[:0] = ["/m_root", "/m_root/channel", "/m_root/games", "/m_libraries", "/libs", "/app"]
 os.chdir("/m_root")
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("page", deadline=None, suppress_health_check=list(HealthCheck))  # it is slow here
+settings.load_profile("page")
 
 class Results:
     passed, failed, unimported = 0, {}, {}

@@ -60,6 +60,12 @@ BOUNDED = {
     "panels_ms",
     "page_kilobytes",
     "click_to_counterparty_ms",
+    "link_page_megabytes",
+    "link_page_seconds",
+    "link_page_click_ms",
+    "link_page_flush_ms",
+    "link_page_cards_seconds",
+    "link_page_tab_megabytes",
     "help_seconds",
     "demo_seconds",
 }

@@ -13,7 +13,7 @@ from tests.seams.lacking import CHAINS, SERVERS, SYSTEM, TERMINALS
 from tests.structure.imports import ROOT, read_imports, source_files
 from tests.structure.order import DATABASES, is_in
 
-LISTENING = frozenset({"actions", "events", "routes", "server", "uploads"})
+LISTENING = frozenset({"actions", "events", "routes", "server", "site_section", "uploads"})
 """The last names of the browser's modules that may know aiohttp."""
 DRAWING = frozenset({"history_reader", "pages", "render", "security", "templating", "view"})
 """The last names of the browser's modules that draw, or say what is drawn."""
