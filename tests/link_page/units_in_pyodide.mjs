@@ -33,7 +33,7 @@ os.chdir("/m_root")
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("page", deadline=None, suppress_health_check=list(HealthCheck))  # it is slow here
+settings.register_profile("page", deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 settings.load_profile("page")
 
 class Results:
