@@ -41,6 +41,12 @@ def test_a_wrong_passphrase_is_asked_for_again(screen: Screen) -> None:
     assert PASSPHRASE.encode() not in shown.data
 
 
+def test_while_a_key_file_is_opened_that_is_said(screen: Screen) -> None:
+    """It takes a second, on a small machine several."""
+    screen.answer(_QUESTION, f"{PASSPHRASE}\r")
+    assert b" Opening a.key" in screen.end().data
+
+
 def test_it_is_not_asked_for_without_end(screen: Screen) -> None:
     for number in range(1, 4):
         screen.reach_times(_QUESTION, number)

@@ -145,7 +145,9 @@ def open_key_file(file: Path) -> Key:
     while True:
         tries -= 1
         try:
-            return read_key_file(file, _passphrase(file, confirm=False))
+            passphrase = _passphrase(file, confirm=False)
+            with waiting(f"Opening {file}"):
+                return read_key_file(file, passphrase)
         except WrongPassphrase:
             if not tries:
                 raise

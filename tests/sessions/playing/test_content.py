@@ -21,6 +21,7 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.expected import known
 from tests.node.test_friendly import Table
 from tests.scenarios.story import DURATION, Player, Playground, Story
+from tests.simulation.chain import MemoryChain
 
 TURN = 6
 NOTHING = ChannelHistory()
@@ -66,18 +67,38 @@ def test_who_waits_is_told_when_the_mover_is_challenged_and_the_mover_what_that_
     )
 
 
-def test_who_has_paid_in_is_told_how_deep_that_is(playground: Playground) -> None:
-    """Block by block, until the deposit is as deep as it is believed."""
+def test_the_headline_says_what_is_waited_for_before_and_after_the_game(playground: Playground) -> None:
+    """Whose deposit is missing, and how deep our own is, block by block, until it is as deep as it is believed."""
     made = playground.story(TIC_TAC_TOE, confirmations=3)
-    said = list[str]()
-    for _ in range(12):
-        for player in made.players:
+    made.alice.leave_after = TURN
+    ann, ben = _headlines(made)
+    ours = [f"Your deposit is {count} of 3 blocks deep." for count in (1, 2)]
+    assert ann[:4] == ["Starting the game. Waiting for Ben.", *ours, "Waiting for Ben's deposit."]
+    assert ben[:4] == ["Waiting for Ann's deposit.", *ours, "Ann's turn to place the first X."]
+    ends = ["The game is over. Waiting for the chain to pay.", "The game is over."]
+    assert ann[-3:] == ["The game is over. Waiting for Ben to sign the end.", *ends]
+    assert ben[-2:] == ends
+
+
+def test_who_pays_in_is_told_that_the_chain_has_not_mined_it(playground: Playground) -> None:
+    made = playground.story(TIC_TAC_TOE)
+    assert isinstance(made.chain, MemoryChain)
+    made.chain.node.is_mining = False
+    for player in (*made.players, *made.players):
+        player.client.poll()
+    assert _opening(made.alice) == "Waiting for your deposit to reach the chain."
+    made.chain.node.is_mining = True
+
+
+def _headlines(made: Story) -> list[list[str]]:
+    """What each player's screen says in turn, block after block, until nothing happens."""
+    said: list[list[str]] = [[], []]
+    for _ in range(30):
+        for player, lines in zip(made.players, said, strict=True):
             player.client.poll()
-        said.append(_opening(made.alice))
+            lines.append(_opening(player))
         made.mine()
-    deep = [each for each in dict.fromkeys(said) if "deposit" in each]
-    assert deep == [f"Funding. Your deposit is {count} of 3 blocks deep." for count in (1, 2)]
-    assert _opening(made.alice).startswith("You agreed to another round.")
+    return [list(dict.fromkeys(each)) for each in said]
 
 
 def _opening(player: Player) -> str:
@@ -144,6 +165,7 @@ def test_of_a_game_for_nothing_no_amounts_are_said(tmp_path: Path) -> None:
     table = Table(tmp_path, TIC_TAC_TOE)
     person = HumanPlayer(TIC_TAC_TOE)
     (played, _), nodes = table.players, table.nodes
+    assert content_of(moment_of(played, TIC_TAC_TOE)).headline == "Starting the game."
     while played.phase is not Phase.PLAYING:
         for each in nodes:
             each.poll()

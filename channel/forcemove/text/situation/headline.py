@@ -7,7 +7,7 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import position_line
 from forcemove.text.depths import deposit_text
-from forcemove.text.situation.moment import Moment
+from forcemove.text.situation.moment import Moment, named, shown_names
 
 __all__ = ["headline_of", "names_for", "played_state", "state_before"]
 
@@ -35,7 +35,7 @@ def played_state(moment: Moment) -> VariablePart | None:
 
 def headline_of(moment: Moment) -> str:
     """What our wallet is to sign, which all wait for; then the game's own words while it is played; before and after
-    the phase, and how deep our deposit is."""
+    what is waited for."""
     signed = (
         f"Sign {_IN_A_WALLET.get(each, each)} in your wallet, on the page Wallet." for each in moment.to_sign or ()
     )
@@ -43,12 +43,54 @@ def headline_of(moment: Moment) -> str:
 
 
 def _state_text(moment: Moment) -> str:
-    seen, state = moment.seen, played_state(moment)
+    state = played_state(moment)
     if state is None:
-        deposit = deposit_text(seen.safety.deposit_block, moment.depth)
-        return f"{seen.phase.value.capitalize()}. {deposit}".strip()
+        return _awaited_text(moment)
     before = state_before(moment.channel, state)
     return position_line(moment.game, before, state, moment.names, moment.channel.index)
+
+
+def _awaited_text(moment: Moment) -> str:
+    """What is waited for before and after the game."""
+    match moment.seen.phase:
+        case Phase.CHECKING:
+            return "Starting the game." if moment.channel.agreement.is_friendly else "Checking the contracts."
+        case Phase.PREFUND:
+            return _start_awaited(moment)
+        case Phase.CHALLENGED:
+            return "A challenge is running."
+        case Phase.CONCLUDING:
+            return f"The game is over. {_end_awaited(moment)}"
+        case Phase.FINALIZED:
+            return "The game is over. Waiting for the chain to pay."
+        case Phase.CLOSED:
+            return "The game is over."
+        case _:
+            return _deposit_awaited(moment)
+
+
+def _deposit_awaited(moment: Moment) -> str:
+    """Whose deposit is missing, or how deep ours is; once all are there, who is to sign next."""
+    if deposit := deposit_text(moment.seen.safety.deposit_block, moment.depth):
+        return deposit
+    if moment.seen.safety.is_funded or moment.seen.silence is None:
+        return _start_awaited(moment)
+    who = moment.seen.silence.participant
+    if who == moment.channel.index:
+        return "Waiting for your deposit to reach the chain."
+    return f"Waiting for {named(moment, who)}'s deposit."
+
+
+def _end_awaited(moment: Moment) -> str:
+    signed = {*moment.channel.accepted[-1].signed.signatures, moment.channel.index}
+    missing = [name for seat, name in enumerate(shown_names(moment.names)) if seat not in signed]
+    return f"Waiting for {' and '.join(missing)} to sign the end." if missing else "Waiting for the chain to pay."
+
+
+def _start_awaited(moment: Moment) -> str:
+    """Whose signature the beginning of the game waits for; ours is made by our client."""
+    waiting = "" if moment.seen.is_ours else f" Waiting for {named(moment, moment.seen.mover)}."
+    return f"Starting the game.{waiting}"
 
 
 def state_before(channel: Channel, state: VariablePart) -> VariablePart | None:
