@@ -10,7 +10,7 @@ import pytest
 from forcemove import Game, Key, address_destination, find_game
 from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.rounds import RoundCount
-from forcemove.sessions.errors import CannotPayIn, GameNotInBook, OfferDiffers
+from forcemove.sessions.errors import CannotPayIn, GameNotInBook, MoveTimeTooShort, OfferDiffers
 from forcemove.sessions.meetings.terms import agreement_of
 from forcemove.sessions.meetings.venues import GameOnChain, is_ours, new_offer, require_ours
 from forcemove.sessions.playing.counted_bot import CountedBot
@@ -88,6 +88,21 @@ def test_who_cannot_pay_is_told_before_anything_is_signed(venue: GameOnChain, of
     with pytest.raises(CannotPayIn) as refused:
         list(venue.costs_lines(offer, Key(b"\x01" * 32).address))
     assert "has 0 ether, and needs 0.05" in explain(refused.value)
+
+
+def test_a_time_for_a_move_that_nobody_could_keep_is_refused(
+    venue: GameOnChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offered(move_time: int) -> Offer:
+        return new_offer(venue, HOST.address, HOST.address, STAKE, 3600, move_time=move_time)
+
+    venue.costs_lines(offered(1), HOST.address)
+    monkeypatch.setattr("forcemove.node.policy.LOCAL_CHAINS", frozenset())  # a block each second, and one upon it
+    with pytest.raises(MoveTimeTooShort) as refused:
+        venue.costs_lines(offered(1), HOST.address)
+    assert "Offer --move-time at least 2" in explain(refused.value)
+    venue.costs_lines(offered(refused.value.needed), HOST.address)
+    venue.costs_lines(offered(0), HOST.address)
 
 
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "tic-tac-toe"])

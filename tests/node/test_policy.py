@@ -125,6 +125,17 @@ def test_threat_50_a_clock_that_cannot_be_met_is_refused(
         Policy().require_answerable(raised.value.needed - 1, chain_id, confirmations, seconds)
 
 
+@pytest.mark.parametrize(
+    ("chain_id", "confirmations", "seconds", "least"),
+    [(ANVIL, 1, 12.0, 1), (MAINNET, 6, 12.0, 84), (MAINNET, 6, 2.1, 15), (MAINNET, 60, 12.0, 732)],
+)
+def test_a_time_for_a_move_is_long_enough_to_see_what_is_done_on_the_chain(
+    chain_id: int, confirmations: int, seconds: float, least: int
+) -> None:
+    """A block to be mined in, and those that are on it once it is believed."""
+    assert Policy().least_move_time(chain_id, confirmations, seconds) == least
+
+
 def test_the_pace_of_a_chain_is_measured(playground: Playground) -> None:
     chain = MemoryChain()
     assert ask_now(chain.rpc, ask_block_time(chain)) == 0

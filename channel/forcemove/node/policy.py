@@ -157,6 +157,12 @@ class Policy:
             least += max(math.ceil(before_margin) - (least - answer_margin(least)), 1)
         return least
 
+    def least_move_time(self, chain_id: int, confirmations: int, block_time: float) -> int:
+        """The shortest time for a move, in seconds, in which the mover learns from the chain what another has done
+        there, such as an answer to a challenge: with less, it can be out before it has begun for the mover.
+        `block_time`: seconds. A chain that people run for themselves makes a block for each transaction."""
+        return 1 if chain_id in LOCAL_CHAINS else math.ceil((confirmations + 1) * block_time)
+
     def require(
         self, agreement: Agreement, index: int, confirmations: int, conditions: Conditions, app: object
     ) -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "GuestMissing",
     "HostMissing",
     "JournalOfOtherPlayer",
+    "MoveTimeTooShort",
     "NeverFunded",
     "NoSuchToken",
     "OfferDiffers",
@@ -106,6 +107,14 @@ class ChallengeTooShort(LocalError):
     """A challenge of `duration` seconds could not be answered in time on the chain: `needed` seconds are."""
 
     duration: int
+    needed: int
+
+
+@dataclass(eq=False)
+class MoveTimeTooShort(LocalError):
+    """On this chain nobody can keep a time of `move_time` seconds for a move: `needed` seconds are."""
+
+    move_time: int
     needed: int
 
 

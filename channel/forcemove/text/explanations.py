@@ -470,6 +470,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
         "Offer --duration at least {needed}, or ask for an offer with so much.",
     ),
+    "MoveTimeTooShort": (
+        "Nobody could keep a time of {move_time:,} seconds for a move on this chain; nothing was signed.",
+        "Offer --move-time at least {needed}, or leave it out; or ask for an offer with so much.",
+    ),
     "CannotPayIn": (
         "The account {account} has {balance:short}, and needs {needed:least} for deposits and gas.",
         "Nothing was signed. Send it some of the chain's ether, or play for less.",

@@ -24,6 +24,7 @@ from forcemove.sessions.errors import (
     CannotPayIn,
     ChallengeTooShort,
     GameNotInBook,
+    MoveTimeTooShort,
     OfferDiffers,
     StakeTooLow,
     TooFewTokens,
@@ -134,12 +135,14 @@ class GameOnChain:
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """What the offer's game may cost us at the present fees; `payer` (20 bytes) pays in. Raises `ChainError`,
-        `CannotPayIn`, `TooFewTokens`, `StakeTooLow` and `ChallengeTooShort`."""
+        `CannotPayIn`, `TooFewTokens`, `StakeTooLow`, `ChallengeTooShort` and `MoveTimeTooShort`."""
         anybody = [keccak256(bytes([seat]))[:20] for seat in range(1, offer.seats)]
         joins = tuple(Join(offer.hash, each, each) for each in anybody)  # the costs do not depend on who joins
         agreement = agreement_of(offer, joins, self.game)
         self.require_playable(agreement, 0)
-        costs = costs_of(agreement, 0, self._conditions(), self.game)
+        conditions = self._conditions()
+        self._require_move_time(offer.move_time, conditions)
+        costs = costs_of(agreement, 0, conditions, self.game)
         self._require_funds(payer, offer, costs)
         usual, disputes = format_amount(costs.usual), format_amount(costs.disputes)
         deposit = offered_amount(offer, offer.deposit, self.token)
@@ -147,6 +150,12 @@ class GameOnChain:
             f"  at most lost {deposit}: all of it, if you stay away from a challenge until its end",
             f"  gas          about {usual}; {disputes} more for six disputes",
         ]
+
+    def _require_move_time(self, move_time: int, conditions: Conditions) -> None:
+        """Refuse a time for a move that nobody could keep. Raises `MoveTimeTooShort`."""
+        needed = _POLICY.least_move_time(self.chain_id, self.confirmations, conditions.block_time)
+        if 0 < move_time < needed:
+            raise MoveTimeTooShort(move_time, needed)
 
     def _require_funds(self, payer: bytes, offer: Offer, costs: Costs) -> None:
         """Refuse what the payer (20 bytes) cannot pay. Raises `CannotPayIn`, `TooFewTokens`, `ChainError`."""
