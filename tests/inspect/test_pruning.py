@@ -14,6 +14,10 @@ from forcemove.inspect.pruning import prunable, pruned
 from forcemove.node.events import Sent
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.results import result_of
+from forcemove.store.records import Ownership
+from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.expected import known
+from tests.node.test_friendly import Table, play_to
 from tests.node.test_node import House
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
@@ -67,6 +71,29 @@ def test_a_journals_channels_are_pruned_once(house: House) -> None:
     assert prunable(alice.journal, 1) == []
     assert alice.journal.prune(found) == {each.channel_id for each in found}
     assert prunable(alice.journal, NOW) == []
+
+
+def test_a_friendly_game_that_was_put_away_is_pruned_and_stays_so(tmp_path: Path) -> None:
+    table = Table(tmp_path, TIC_TAC_TOE)
+    play_to(table, 8)
+    put_away, journal = table.players[0], table.journals[0]
+    assert prunable(journal, NOW) == []
+    put_away.put_away()
+    table.nodes[0].release()
+    found = prunable(journal, NOW)
+    assert journal.prune(found) == {put_away.id}
+    assert prunable(journal, NOW) == []
+    stored = known(journal.load(put_away.id))
+    assert stored.ownership is Ownership.PUT_AWAY
+    left = CHANNELS.decode(stored.snapshot)
+    assert (left.newest, left.last_signed) == (put_away.channel.newest, put_away.channel.last_signed)
+    assert len(left.accepted) == 1
+    assert journal.history(put_away.id).bodies == ()
+    table.close()
+
+
+def test_only_a_friendly_game_is_pruned_unfinished(over: Channel) -> None:
+    assert pruned(replace(over, record=replace(over.record, closed=False)), is_put_away=True) is None
 
 
 def test_nothing_is_signed_in_a_channel_that_was_pruned(house: House) -> None:

@@ -33,6 +33,18 @@ def test_what_is_over_is_pruned_and_the_rest_stays(journal: Journal) -> None:
     assert len(journal.evidence()) == 1
 
 
+def test_what_was_put_away_is_pruned_and_stays_put_away(journal: Journal) -> None:
+    row = records.HistoryRow(1, b"begun")
+    journal.commit(batch(first(1, bytes(1_000), put_away=True, history=row)))
+    update = records.ChannelUpdate(id_of(1), 1, b"little", put_away=True)
+    assert journal.prune([update]) == {id_of(1)}
+    stored = journal.load(id_of(1))
+    assert stored is not None
+    assert (stored.snapshot, stored.ownership) == (b"little", records.Ownership.PUT_AWAY)
+    assert journal.history(id_of(1)).bodies == ()
+    assert journal.commit(batch(next_(1, 2, b"goes on"))) == {id_of(1)}
+
+
 def test_what_was_appended_a_moment_ago_is_deleted_too(journal: Journal) -> None:
     update = _fill(journal, 1)
     assert journal.prune([update]) == {id_of(1)}

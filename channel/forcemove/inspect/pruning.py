@@ -14,13 +14,14 @@ from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel, Sto
 
 __all__ = ["prunable", "pruned"]
 
+_OVER = (Ownership.FINISHED, Ownership.PUT_AWAY)
 _UNSETTLED = (Ending.OPEN, Ending.EXPIRED, Ending.UNKNOWN)
 
 
 def prunable(journal: Journal, before: int) -> list[ChannelUpdate]:
-    """The channels that are over and paid, and were not saved after this time (Unix seconds), as they are to stay: what
-    `Journal.prune` takes. One that is damaged, or of which it is not known when it was saved, is not among them. Raises
-    `JournalError`."""
+    """The channels that are over and paid, or put away, and were not saved after this time (Unix seconds), as they are
+    to stay: what `Journal.prune` takes. One that is damaged, or of which it is not known when it was saved, is not
+    among them. Raises `JournalError`."""
     while journal.gather_history():
         pass
     old = [each.channel_id for each in journal.summaries() if _is_old(each, before)]
@@ -29,18 +30,21 @@ def prunable(journal: Journal, before: int) -> list[ChannelUpdate]:
     return [each for each in found if each is not None]
 
 
-def pruned(channel: Channel) -> Channel | None:
+def pruned(channel: Channel, *, is_put_away: bool = False) -> Channel | None:
     """The channel with its newest state alone, and without what its player hid; None where anything is left to do, to
-    get or to know in it. How it has ended is still known, and what was signed last: nothing is signed in it again."""
+    get or to know in it. How it has ended is still known, and what was signed last: nothing is signed in it again.
+    `is_put_away`: whether the journal has put it away, which it does with friendly games alone."""
+    stays = replace(channel, accepted=channel.accepted[-1:], superseded=(), secrets=b"", requested=(), asked=None)
+    if is_put_away:
+        return stays if channel.agreement.is_friendly else None
     if not channel.is_over_and_paid:
         return None
     result = result_of(channel, 0)
-    stays = replace(channel, accepted=channel.accepted[-1:], superseded=(), secrets=b"", requested=(), asked=None)
     return stays if result.ending not in _UNSETTLED and result_of(stays, 0) == result else None
 
 
 def _is_old(stored: StoredSummary, before: int) -> bool:
-    if stored.ownership is not Ownership.FINISHED or stored.profile is None or stored.summary is None:
+    if stored.ownership not in _OVER or stored.profile is None or stored.summary is None:
         return False
     summary = unpack_summary(stored.profile, stored.summary)
     return summary is not None and 0 < summary.changed_at <= before
@@ -52,8 +56,16 @@ def _update(stored: StoredChannel, *, has_leftovers: bool) -> ChannelUpdate | No
         channel = CHANNELS.decode(stored.snapshot)
     except (MalformedBytes, UnknownVersion):
         return None
-    stays = pruned(channel)
+    is_put_away = stored.ownership is Ownership.PUT_AWAY
+    stays = pruned(channel, is_put_away=is_put_away)
     if stays is None or (stays == channel and not has_leftovers):
         return None
     snapshot = CHANNELS.encode(stays)
-    return ChannelUpdate(stored.channel_id, stored.version, snapshot, finished=True, cursor=stored.cursor)
+    return ChannelUpdate(
+        stored.channel_id,
+        stored.version,
+        snapshot,
+        finished=not is_put_away,
+        put_away=is_put_away,
+        cursor=stored.cursor,
+    )

@@ -14,6 +14,8 @@ from forcemove.store.statements import chunks
 
 __all__ = ["leftovers", "prune"]
 
+_OVER = (Ownership.FINISHED, Ownership.PUT_AWAY)
+
 
 def leftovers(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
     """Of those channels that have any, how many rows of history and evidence there are, and of how many bytes."""
@@ -38,9 +40,10 @@ def prune(connection: Connection, updates: Sequence[ChannelUpdate]) -> frozenset
     pruned: set[bytes] = set()
     for each in updates:
         id_ = each.channel_id
-        if known.get(id_) != (each.version, Ownership.FINISHED) or id_ in busy:
+        version, ownership = known.get(id_, (None, None))
+        if version != each.version or ownership not in _OVER or id_ in busy:
             continue
-        seal = channels.seal(id_, Ownership.FINISHED, each.snapshot, each.cursor)
+        seal = channels.seal(id_, ownership, each.snapshot, each.cursor)
         values = {"version": each.version + 1, "snapshot": each.snapshot, "checksum": seal, "cursor": each.cursor}
         connection.execute(update(CHANNELS).where(CHANNELS.c.id == id_).values(**values))
         for table in (HISTORY, EVIDENCE):

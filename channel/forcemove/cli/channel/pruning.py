@@ -36,7 +36,7 @@ _DAY = 24 * 60 * 60
 @click.option("--yes", "agrees", is_flag=True, help="Delete without being asked.")
 @JSON
 def prune(store: str, days: int, agrees: bool, as_json: bool) -> None:
-    """Delete what channels that are over have left in a journal: histories, states and evidence.
+    """Delete what channels that are over, or put away, have left in a journal: histories, states and evidence.
 
     What is open, is owed a payment, or was paid by what is not known keeps everything; so does a channel that another
     process has, or that has a transaction on its way. `list --all` goes on to show how the others ended, and nothing is
