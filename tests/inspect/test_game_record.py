@@ -37,8 +37,13 @@ from tests.sampled import sampled
 from tests.secret_forms import is_in
 
 GAMES = installed_games().games
+FOR_TWO = [each.name for each in GAMES if 2 in each.seats]
 NAMES = ("Alice", "Bob")
 STAKE, ROUNDS = 10**15, 2
+AT_RANDOM = pytest.mark.parametrize(
+    ("name", "seed"), sampled([(name, seed) for seed in range(67) for name in FOR_TWO], 40)
+)
+"""Two hundred games."""
 MEMBERS = {
     *("format", "channelId", "contract", "names", "begunAt", "result", "chainId", "adjudicator", "fixedPart"),
     *("turns", "checksum"),
@@ -92,9 +97,7 @@ def inspected(text: str, **where: Any) -> GameRecordReport:
 # --------------------------------------------------------------------------------------------------------- what holds
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"), sampled([(each.name, seed) for seed in range(67) for each in GAMES if 2 in each.seats], 40)
-)
+@AT_RANDOM
 def test_a_record_has_the_positions_of_play_and_tells_what_was_paid(name: str, seed: int) -> None:
     game = played(name, seed)
     report = inspected(game.text, chain=game.table.chain)
@@ -135,7 +138,7 @@ def test_a_journal_that_lacks_a_turn_has_no_record() -> None:
     assert caught.value.turn_num > 1
 
 
-@pytest.mark.parametrize("name", [each.name for each in GAMES if 2 in each.seats])
+@pytest.mark.parametrize("name", FOR_TWO)
 @pytest.mark.parametrize("last", [4, 5])
 def test_a_record_has_no_secret_that_was_not_revealed(name: str, last: int) -> None:
     """A game that stands still while choices are hidden."""
@@ -157,6 +160,27 @@ def test_a_changed_byte_anywhere_is_refused(data: st.DataObject) -> None:
     other = data.draw(st.characters(codec="ascii").filter(lambda each: each != text[place]))
     with pytest.raises(ForcemoveError):
         inspected((text[:place] + other + text[place + 1 :]).strip())
+
+
+def require_refused(text: str, place: int) -> None:
+    """With the lowest bit of this byte turned over."""
+    with pytest.raises(ForcemoveError):
+        inspected(f"{text[:place]}{chr(ord(text[place]) ^ 1)}{text[place + 1 :]}")
+
+
+@AT_RANDOM
+def test_a_changed_byte_of_any_record_is_refused(name: str, seed: int) -> None:
+    text = played(name, seed).text.rstrip()
+    for place in random.Random(seed).sample(range(len(text)), 50):
+        require_refused(text, place)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FOR_TWO)
+def test_a_changed_byte_at_each_place_is_refused(name: str) -> None:
+    text = played(name).text.rstrip()
+    for place in range(len(text)):
+        require_refused(text, place)
 
 
 def rewritten(change: Callable[[dict[str, Any]], None], game: Played | None = None) -> str:
