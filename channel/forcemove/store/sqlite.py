@@ -69,11 +69,7 @@ _SETTINGS = (
 
 def open_memory(clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
     """A journal in memory, which ends with the process."""
-    database = Database(memory_engine(connect_bare(":memory:")), ":memory:", clock)
-    if steps:
-        with database.writing() as connection:
-            bring_up_to_date(connection, database.where, steps)
-    return database
+    return Database(memory_engine(connect_memory(steps)), ":memory:", clock)
 
 
 def memory_engine(connection: sqlite3.Connection) -> Engine:
@@ -82,7 +78,16 @@ def memory_engine(connection: sqlite3.Connection) -> Engine:
 
 
 def connect_memory(steps: Sequence[MigrationStep]) -> sqlite3.Connection:
-    """A bare connection to a database in memory, which ends with it."""
+    """A bare connection to a database in memory, which ends with it. A copy: the steps take ten times as long."""
+    connection = connect_bare(":memory:")
+    if steps:
+        _after(tuple(map(tuple, steps))).backup(connection)
+    return connection
+
+
+@cache
+def _after(steps: tuple[MigrationStep, ...]) -> sqlite3.Connection:
+    """A database in memory that has taken these steps, and has nothing in its tables."""
     connection = connect_bare(":memory:")
     with Database(memory_engine(connection), ":memory:", time.time).writing() as made:
         bring_up_to_date(made, ":memory:", steps)
