@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -17,9 +19,13 @@ from tests.browser.served.chromium import chromium
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the build."""
-    folder = tmp_path_factory.mktemp("page") / "play"
-    build(folder)
+    """The folder of the build, which takes twelve seconds of a core: all workers of a run have one."""
+    ours = tmp_path_factory.getbasetemp()
+    folder = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "link_page"
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "files.json").exists():
+            build(folder)
     return folder
 
 

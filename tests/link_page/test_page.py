@@ -28,12 +28,13 @@ addEventListener("DOMContentLoaded", () => {
 
 
 @contextmanager
-def opened(browser: Browser, address: str, width: int = 1280) -> Iterator[tuple[Page, list[str]]]:
+def opened(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
     """The page, and what the browser has complained of; everything comes from the one host."""
     errors: list[str] = []
-    with browser.new_context(viewport={"width": width, "height": 900}) as context:
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         page = context.new_page()
         page.set_default_timeout(MILLISECONDS)
+        page.add_init_script(_NOTES)
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
         asked: list[str] = []
@@ -113,12 +114,23 @@ def test_cards_are_shuffled_dealt_and_laid(browser: Browser, address: str) -> No
         page.locator("#happened", has_text=re.compile("You signed turn ([6-9]|1[0-9])")).wait_for()
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser: Browser, address: str, width: int) -> None:
-    with opened(browser, address, width) as (page, _):
+@pytest.fixture(scope="module")
+def fresh(browser: Browser, address: str) -> Iterator[Page]:
+    """One that nobody presses anything on: it takes seconds to load."""
+    with opened(browser, address) as (page, _):
         wait_for_turn(page)
-        assert violations(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        yield page
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(fresh: Page, width: int) -> None:
+    fresh.set_viewport_size({"width": width, "height": 900})
+    assert violations(fresh) == []
+    assert fresh.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_loading_is_shown_to_its_last_part(fresh: Page) -> None:
+    assert fresh.evaluate("said") == [f"{part} of 5 parts" for part in range(1, 6)]
 
 
 @pytest.mark.parametrize("presses", [100, pytest.param(1_000, marks=pytest.mark.long)])
@@ -145,13 +157,3 @@ def test_a_file_that_is_missing_is_said(browser: Browser, address: str) -> None:
         context.route("**/app.zip", refuse)
         page.goto(f"{address}playground.html")
         page.locator("#loaded", has_text="app.zip: HTTP status 404. Reload the page.").wait_for(timeout=MILLISECONDS)
-
-
-def test_loading_is_shown_to_its_last_part(browser: Browser, address: str) -> None:
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.set_default_timeout(MILLISECONDS)
-        page.add_init_script(_NOTES)
-        page.goto(f"{address}playground.html")
-        page.locator("#live", has_text="live").wait_for()
-        assert page.evaluate("said") == [f"{part} of 5 parts" for part in range(1, 6)]
