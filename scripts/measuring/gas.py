@@ -9,13 +9,12 @@ close with 14. `gasUsed` of the receipt. The rows of games have a scenario of th
 from __future__ import annotations
 
 from forcemove import EmbeddedChain
-from forcemove.chain.chain import Chain
 from scripts.measuring import discard_hands, gas_batches, gas_tokens
 from scripts.measuring.bench import DAY, Bench, Channel, chain_of_fork
 from scripts.measuring.cases import Measured, Row, case
 from tests.games.discard.dealer import begin
 
-__all__ = ["AMSTERDAM_TARGETS", "TARGETS", "gas", "gas_amsterdam", "measured_on"]
+__all__ = ["AMSTERDAM_TARGETS", "TARGETS", "gas", "gas_amsterdam", "happy_on", "measured_on"]
 
 TARGETS = {
     "deposit_first": 46_760,
@@ -75,7 +74,7 @@ AMSTERDAM_TARGETS = {
 @case(*(Row(name, "gas", "`gasUsed` of the receipt", bound) for name, bound in TARGETS.items()))
 def gas() -> Measured:
     """The gas of every operation, each on a channel of its own."""
-    return measured_on(EmbeddedChain())
+    return measured_on(Bench(EmbeddedChain()))
 
 
 def _under_amsterdam(name: str) -> str:
@@ -86,19 +85,24 @@ def _under_amsterdam(name: str) -> str:
 def gas_amsterdam() -> Measured:
     """The same under Ethereum's next fork, whose prices are in Last Call."""
     with chain_of_fork("amsterdam") as chain:
-        return {_under_amsterdam(name): value for name, value in measured_on(chain).items()}
+        return {_under_amsterdam(name): value for name, value in measured_on(Bench(chain)).items()}
 
 
-def measured_on(chain: Chain) -> Measured:
-    """The rows on a fresh local chain."""
-    bench, rows = Bench(chain), dict[str, float]()
+def happy_on(bench: Bench) -> Measured:
+    """The rows of a channel without a dispute, the first on its chain."""
     happy = bench.channel()
-    state = [happy.state(turn) for turn in range(14)]
-    rows["deposit_first"] = happy.deposit(0)
-    rows["deposit_second"] = happy.deposit(1)
-    rows["conclude_and_pay"] = happy.conclude(14)
+    return {
+        "deposit_first": happy.deposit(0),
+        "deposit_second": happy.deposit(1),
+        "conclude_and_pay": happy.conclude(14),
+    }
 
+
+def measured_on(bench: Bench) -> Measured:
+    """The rows on a fresh local chain."""
+    rows, chain = dict(happy_on(bench)), bench.chain
     disputed = bench.funded()
+    state = [disputed.state(turn) for turn in range(14)]
     rows["challenge_two_states"] = disputed.challenge(*state[10:12])
     chain.travel_to(chain.now() + DAY + 1)
     rows["transfer_after_expiry"] = disputed.transfer(state[11])

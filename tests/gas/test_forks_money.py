@@ -18,7 +18,7 @@ AMOUNTS = ETH * 5 // 4, ETH * 3 // 4
 PUSH_STEP = 16_384
 
 
-@pytest.fixture(scope="module", params=["osaka", "amsterdam"])
+@pytest.fixture(scope="module", params=[pytest.param("osaka", marks=pytest.mark.long), "amsterdam"])
 def fork(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
