@@ -19,6 +19,7 @@ from tests.flow.virtual_time import run_virtual
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 from tests.store.server import Server, running_server
+from tests.store.sharing import share
 from tests.tiers import has_quick, in_order, is_long, is_slow
 from tests.transport.people import run
 
@@ -27,6 +28,7 @@ os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
 # All that tests ask is on this machine, whatever proxy its users need.
 os.environ.setdefault("NO_PROXY", "127.0.0.1,localhost")
 gc.disable()
+share()
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("forcemove", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=200)
