@@ -12,13 +12,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from eth_account import Account
-from eth_account.typed_transactions.typed_transaction import TypedTransaction
-from hexbytes import HexBytes
-
 from forcemove.chain.answers import has_topics
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import Rpc
+from forcemove.chain.transactions import read_signed
+from forcemove.errors import MalformedBytes
 from forcemove.protocol.hashing import keccak256
 from tests.simulation.state import CHAIN_ID, GAS, Block, State, Transaction, from_hex, to_hex
 
@@ -207,23 +205,20 @@ class MemoryNode(Rpc):
 def _decode(raw: bytes) -> Transaction:
     """Raises `EndpointFailed` on what is not a transaction of type 2 for this chain."""
     try:
-        fields = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
-        sender = from_hex(Account.recover_transaction(raw))
-    except Exception as error:
+        signed = read_signed(raw, CHAIN_ID)
+    except MalformedBytes as error:
         raise EndpointFailed("eth_sendRawTransaction", f"malformed: {error}") from None
-    if fields["chainId"] != CHAIN_ID:
-        raise EndpointFailed("eth_sendRawTransaction", "invalid chain id")
-    to = bytes(fields["to"])
+    call, fees = signed.call, signed.fees
     return Transaction(
-        keccak256(raw),
-        sender,
-        to or None,
-        bytes(fields["data"]),
-        fields["value"],
-        fields["nonce"],
-        fields["gas"],
-        fields["maxFeePerGas"],
-        fields["maxPriorityFeePerGas"],
+        signed.hash,
+        signed.sender,
+        call.to,
+        call.data,
+        call.value,
+        signed.nonce,
+        signed.gas,
+        fees.max_fee_per_gas,
+        fees.max_priority_fee_per_gas,
     )
 
 
