@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Command
+from tests.sampled import sampled
 
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)(/enter\?token=[\w-]{43})")
 _SECONDS = 60
@@ -52,7 +53,7 @@ def get(port: int, path: str, cookie: str = "") -> tuple[int, str, str]:
     return answer.status, location or body, answer.getheader("Set-Cookie", "").partition(";")[0]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", sampled([signal.SIGINT, signal.SIGTERM], 2))
 def test_the_address_opens_a_game_once_and_the_command_ends_in_order(tmp_path: Path, number: signal.Signals) -> None:
     with started(tmp_path, "--game", "rock-paper-scissors") as process:
         port, path = address_of(process)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.tables import World, link_of
+from tests.sampled import sampled
 
 CREATE = ("--create", "--stake", "0.01 ether")
 OPTIONS = ("--rounds", "10", "--pace", "0.1", "--patience", "120", "--lease", "5")
 
 
-@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("suffix", sampled(["-wal", "-shm"], 2))
 def test_threat_101_who_loses_a_file_beside_its_journal_says_so_and_signs_nothing_more(
     world: World, suffix: str
 ) -> None:

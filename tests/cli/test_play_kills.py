@@ -16,6 +16,7 @@ from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import STAKE, World, link_of, world_on
 from tests.jetstream.server import running_server
 from tests.liars.proxy import lying
+from tests.sampled import sampled
 from tests.simulation.liars import Moody
 from tests.transport.carriers import Process
 
@@ -113,7 +114,7 @@ class Tower:
         return process
 
 
-@pytest.mark.parametrize("carrier", ["relay", "nats"])
+@pytest.mark.parametrize("carrier", sampled(["relay", "nats"], 2))
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -14,6 +14,7 @@ from tests.cli.tables import World
 from tests.cli.test_play_disputes import Match, one_goes_back_to_an_old_state, one_is_slow_and_answers_on_the_chain
 from tests.liars.misbehaviour import whole
 from tests.liars.proxy import Misbehaves, NodeError, Tell, lying
+from tests.sampled import sampled
 
 _EVERY = 7
 """Requests of which one is not answered at once."""
@@ -70,7 +71,7 @@ def test_a_game_is_played_disputed_and_paid_at_a_few_requests_a_second(
         one_goes_back_to_an_old_state(Match(world, "rock-paper-scissors"))
 
 
-@pytest.mark.parametrize("story", [one_is_slow_and_answers_on_the_chain, one_goes_back_to_an_old_state])
+@pytest.mark.parametrize("story", sampled([one_is_slow_and_answers_on_the_chain, one_goes_back_to_an_old_state], 2))
 def test_a_game_is_played_disputed_and_paid(world: World, story: Any) -> None:
     with lying(world.node.endpoint, rationing()) as url:
         world.endpoints = [url]

@@ -20,6 +20,7 @@ from forcemove.chain.local import AnvilChain, connect
 from forcemove_games.tic_tac_toe import GAME
 from tests.chain.server import serving
 from tests.liars.proxy import NodeError, Tell, lying
+from tests.sampled import sampled
 from tests.scenarios.story import KEYS, Playground
 
 NEVER = {"eth_feeHistory", "eth_newFilter", "eth_subscribe", "eth_getProof", "eth_simulateV1", "debug_traceCall"}
@@ -85,7 +86,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize("refusal", sampled(list(REFUSALS), 3))
 def test_a_channel_lives_where_the_endpoint_takes_no_batch(anvil: AnvilChain, refusal: str) -> None:
     refused: list[bytes] = []
 

@@ -61,7 +61,7 @@ SAMPLE = [
     ("an estimate of 2**40", 0),
     ("a nonce 1,000 ahead", 1),
 ]
-CASES = with_sample(list(product(TELLS, (0, 1))), SAMPLE)
+CASES = list(product(TELLS, (0, 1)))
 
 
 @contextmanager
@@ -89,7 +89,7 @@ async def wait_for(condition: Callable[[], bool], step: Callable[[], object]) ->
             await asyncio.sleep(0.02)
 
 
-@pytest.mark.parametrize(("tell", "place"), CASES)
+@pytest.mark.parametrize(("tell", "place"), with_sample(CASES, SAMPLE[::2]))
 def test_threat_43_a_node_answers_beside_a_liar_over_http(
     anvil: AnvilChain, tmp_path: Path, tell: str, place: int
 ) -> None:
@@ -133,7 +133,7 @@ def test_threat_43_a_node_answers_beside_a_liar_over_http(
     home.close()
 
 
-@pytest.mark.parametrize(("tell", "place"), CASES)
+@pytest.mark.parametrize(("tell", "place"), with_sample(CASES, SAMPLE[1::2]))
 def test_threat_43_a_tower_answers_beside_a_liar_over_http(
     anvil: AnvilChain, tmp_path: Path, tell: str, place: int
 ) -> None:

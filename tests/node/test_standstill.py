@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from forcemove.protocol.rules import build_support_proof
 from forcemove.workers.polling import poll_once
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_node import House
+from tests.sampled import sampled
 from tests.scenarios.story import BOB, DEPOSIT, DURATION, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
@@ -204,8 +206,7 @@ ALMOST_OVER = DURATION - 300
 LIARS = [(between(liar), liar) for liar in (0, 1)]
 
 
-@pytest.mark.parametrize("skew", SKEWS)
-@pytest.mark.parametrize("stopped", STOPS)
+@pytest.mark.parametrize(("stopped", "skew"), sampled(list(product(STOPS, SKEWS)), 4))
 @pytest.mark.parametrize(("machine", "liar"), LIARS, indirect=["machine"])
 def test_threat_54_after_a_standstill_who_answers_first_ends_no_game(
     machine: Machine, liar: int, stopped: int, skew: int
@@ -243,8 +244,7 @@ def test_threat_54_after_a_start_who_answers_first_ends_no_game(machine: Machine
     assert machine.signed == []
 
 
-@pytest.mark.parametrize("forks", [False, True])
-@pytest.mark.parametrize("stopped", [0, *STOPS])
+@pytest.mark.parametrize(("stopped", "forks"), sampled(list(product([0, *STOPS], [False, True])), 3))
 @pytest.mark.parametrize(("machine", "honest"), [(between(1 - each), each) for each in (0, 1)], indirect=["machine"])
 def test_threat_54_after_a_standstill_nothing_is_signed_on_a_deposit_that_the_first_one_invents(
     machine: Machine, honest: int, stopped: int, forks: bool

@@ -259,7 +259,7 @@ def _say(shape: Shape, before: Report, quiet: Report, asked: int, left: dict[byt
     "world",
     [
         pytest.param((SAMPLE, 2, None), id="sample"),
-        pytest.param((replace(SAMPLE, channels=1_000, block=2), 2, None), id="a thousand"),
+        pytest.param((replace(SAMPLE, channels=1_000, block=2), 2, None), id="a thousand", marks=pytest.mark.long),
     ],
     indirect=True,
 )
@@ -302,7 +302,10 @@ def test_threat_93_a_flood_of_challenges_in_one_block_is_answered_in_two_transac
 
 @pytest.mark.parametrize(
     "world",
-    [pytest.param((SLOW_FLOOD, 1, None), id="one endpoint"), pytest.param((SLOW_FLOOD, 2, None), id="two endpoints")],
+    [
+        pytest.param((SLOW_FLOOD, 1, None), id="one endpoint"),
+        pytest.param((SLOW_FLOOD, 2, None), id="two endpoints", marks=pytest.mark.long),
+    ],
     indirect=True,
 )
 def test_threat_93_a_flood_through_slow_endpoints_is_answered_with_half_of_the_time_left(world: World) -> None:

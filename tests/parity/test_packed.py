@@ -54,7 +54,7 @@ def compare_mutations(call: Call, seed: int) -> int:
     return 2 * (len(written) - 4)
 
 
-@pytest.mark.parametrize("least", [10_000, pytest.param(100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("least", [2_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_each_byte_changed_and_each_end_cut(least: int) -> None:
     count = 0
 

@@ -91,7 +91,7 @@ def texts(signatures: tuple[Signature, ...]) -> list[str]:
     return [hex_(each.compact) for each in signatures]
 
 
-@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.long)])
 def test_javascript_writes_what_python_writes(count: int) -> None:
     """One program writes all that were collected."""
     collected: list[Call] = []

@@ -18,8 +18,12 @@ from tests.browser.served.lobby import BOB, GAMES, ServedLobby, served_lobby
 from tests.browser.served.serving import until
 from tests.browser.served.test_lobby import offered, shown, states
 from tests.relay.process import RelayProcess, running_relay
+from tests.sampled import with_sample
 
 MOST_SECONDS = 2.0
+LINKS = ("Lobby", "Watch", "Inspect", "Games")
+WITHOUT_LINK = ("an offer", "a page that says no")
+"""Pages to which none leads from the head of every page."""
 
 
 @pytest.fixture
@@ -56,7 +60,7 @@ def opened(browser: Browser, host: ServedLobby) -> Page:
     return page
 
 
-@pytest.mark.parametrize("link", ["Lobby", "Watch", "Inspect", "Games", "an offer", "a page that says no"])
+@pytest.mark.parametrize("link", with_sample((*LINKS, *WITHOUT_LINK), (LINKS[0], *WITHOUT_LINK)))
 def test_the_host_is_taken_to_the_board_from_every_page(
     browser: Browser, host: ServedLobby, bob: Asker, link: str
 ) -> None:

@@ -18,7 +18,7 @@ from forcemove.inspect.listed_channel import ListedChannel
 from tests.browser.page.routed import ShowPage, opened, tabs, violations
 from tests.browser.page.sections import section_pages
 from tests.browser.views import GAMES, Looks, view_of, wallet_view
-from tests.sampled import with_sample
+from tests.sampled import sampled, with_sample
 from tests.scenarios.story import Playground, Story
 from tests.simulation.chain import MemoryChain
 
@@ -83,7 +83,7 @@ def test_axe_would_find_something(browser: Browser) -> None:
         assert [each.partition(":")[0] for each in violations(page)] == ["html-has-lang"]
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", sampled(STATES, 2))
 def test_nothing_scrolls_sideways_at_360_pixels_and_with_text_twice_as_large(show: ShowPage, state: str) -> None:
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     with show(f"/{state}", **size(1280, "light")) as page:

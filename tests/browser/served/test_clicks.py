@@ -18,7 +18,7 @@ from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.served.chromium import Visitor, visiting
 from tests.browser.served.serving import served_games, until
-from tests.sampled import with_sample
+from tests.sampled import sampled, with_sample
 
 _GAMES = TIC_TAC_TOE, ROCK_PAPER_SCISSORS, DISCARD
 _MOVES = 5
@@ -145,7 +145,7 @@ def test_every_button_can_be_pressed_on_the_page(visitor: Visitor) -> None:
         visitor.wait(lambda: visitor.is_paid)
 
 
-@pytest.mark.parametrize("name", TOURS)
+@pytest.mark.parametrize("name", sampled(list(TOURS), 2))
 def test_a_tour_is_begun_and_ended_on_the_page(visitor: Visitor, name: str) -> None:
     visitor.press(f"tour-{name}")
     visitor.page.locator("#guide", has_text="Step 1 of").wait_for()

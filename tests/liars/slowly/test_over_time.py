@@ -134,7 +134,7 @@ def require_nothing_lost(part: str, story: Story, tells: Sequence[Tell], play: P
     run.end()
 
 
-@pytest.mark.parametrize("seed", with_sample(range(1_000), range(5)))
+@pytest.mark.parametrize("seed", with_sample(range(1_000), range(2)))
 @pytest.mark.parametrize("part", PARTS)
 def test_threat_43_whatever_happens_over_time_one_honest_endpoint_is_enough(part: str, seed: int, play: Play) -> None:
     """However slow it is, and whatever one or two others tell."""
@@ -149,7 +149,7 @@ SLOWLY = list(product(PARTS, TOLD, (0, 1), PACES[1:]))
 
 @pytest.mark.parametrize(
     ("part", "lie", "place", "seconds"),
-    with_sample(SLOWLY, [each for each in SLOWLY if each[1] in MONEY][::29]),
+    with_sample(SLOWLY, [each for each in SLOWLY if each[1] in MONEY][::43]),
 )
 def test_hole_38_a_liar_that_answers_at_once_keeps_nothing_from_an_honest_one_that_is_slow(
     part: str, lie: str, place: int, seconds: float, play: Play

@@ -17,7 +17,7 @@ from tests.relay.strangers.attacks import ATTACKS
 from tests.relay.strangers.crowd import Crowd, Report, Strangers
 
 LONG = pytest.mark.long
-SHORT = (("lobby", 1), ("lobby", 50), ("wrong_proofs", 1))
+SHORT = (("lobby", 50), ("wrong_proofs", 1))
 OVER_TLS = ("lobby", "connections", "silent", "half_open", "half_headers", "half_frames", "tiny_frames", "small_posts")
 PAIRS = 40
 MOVE, NEWCOMER = 0.25, 3.0
