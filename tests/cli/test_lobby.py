@@ -17,6 +17,7 @@ from forcemove.text.names import full_name
 from forcemove.transport import connect, joins, links
 from forcemove.transport.offers import Offer, SignedOffer
 from tests.cli.command import Command
+from tests.cli.nodes import OFFERS_AT_ONCE
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.tables import GUEST, HOST, House, World, link_of
 from tests.transport.carriers import CARRIERS, Process
@@ -101,7 +102,7 @@ def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, 
 
 
 def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, tmp_path: Path) -> None:
-    screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, folder=tmp_path)
+    screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, folder=tmp_path, before=OFFERS_AT_ONCE)
     screen.reach("There are no open games")
     first, second = new_offer(game="first-game"), new_offer(game="second-game")
     offered(place, first)
