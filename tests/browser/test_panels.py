@@ -163,7 +163,7 @@ def test_where_nothing_can_be_signed_the_page_offers_a_challenge(looks: Looks) -
     ways = channel_panels(replace(view, channel=channel, seen=seen))["ways"]
     assert find(ways, "do-challenge").attributes["value"] == "challenge"
     assert re.match(r"At \S.* you are paid 0.\d ether and Bob", find(ways, "why-challenge").text)
-    assert find(ways, "why-leave").text == "There is nothing that you can sign: a challenge lets the chain decide."
+    assert find(ways, "why-leave").text == "There is nothing you can sign: with a challenge the chain decides."
 
 
 def test_what_silence_costs_is_said_before_any_clock_runs(looks: Looks) -> None:

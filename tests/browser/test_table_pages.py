@@ -88,7 +88,7 @@ def test_leaving_that_was_decided_before_the_other_moved_is_asked_again(seated: 
     seated.table.play()
     seated.pages.act(seated.id, "leave", "", before)
     assert not seated.table.channels[0].channel.leaving
-    assert "look at what follows now" in seated.view.notice
+    assert "look at the board again" in seated.view.notice
     seated.pages.act(seated.id, "leave", "", seated.turn)
     assert seated.table.channels[0].channel.leaving
 
@@ -122,7 +122,7 @@ async def test_a_page_is_sent_that_the_time_for_a_move_is_out(seated: Seated) ->
 
 def test_what_is_not_possible_is_said(seated: Seated) -> None:
     seated.pages.act(seated.id, "move", "9", seated.turn)
-    assert seated.view.notice == "That is not possible now."
+    assert seated.view.notice == "That is not possible right now."
 
 
 class Echo:
@@ -141,7 +141,7 @@ class Echo:
 def test_what_is_said_is_on_the_page_and_what_cannot_be_is_told(seated: Seated) -> None:
     assert seated.view.chat is None
     seated.pages.say(seated.id, "Hello")
-    assert seated.view.notice == "Nobody plays this channel here now."
+    assert seated.view.notice == "Nobody is playing this channel here now."
     seated.person.chat = Echo()
     seated.pages.say(seated.id, "<b>Hello</b>")
     assert list(seated.view.chat or ()) == ["You say: <b>Hello</b>"]
@@ -171,6 +171,6 @@ def test_a_game_that_was_left_can_be_looked_at_and_shows_no_secrets(seated: Seat
     assert seated.view.seen.options
     seated.pages.act(seated.id, "leave", "", seated.turn)
     assert not seated.table.channels[0].channel.leaving
-    assert seated.view.notice == "Nobody plays this channel here now."
+    assert seated.view.notice == "Nobody is playing this channel here now."
     rows, _ = seated.pages.rows()
     assert len(rows) == 1

@@ -114,7 +114,7 @@ def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, 
         screen.look()
     assert any("2    second-game" in line for line in screen.lines)
     screen.type("1\r")
-    screen.answer("Game 1 is not open any more.", "7\r")
+    screen.answer("Game 1 is no longer open.", "7\r")
     screen.answer("There is no game 7.", "\x03")
     assert screen.end().code == 130
 
@@ -202,7 +202,7 @@ def test_threat_61_strangers_that_fill_a_lobby_fill_no_screen(place: Process, tm
     host_keys = 20
     offered(place, *(new_offer(game=f"game-{number}") for number in range(host_keys)))
     screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, rows=24, folder=tmp_path)
-    screen.reach("There are more than these 13.")
+    screen.reach("Only 13 are shown.")
     shown = [line for line in screen.lines if "1 of 2" in line]
     assert len(shown) == 13
     assert any(line.startswith("> ") for line in screen.lines)
@@ -220,7 +220,7 @@ def test_a_number_is_never_given_to_another_offer() -> None:
     numbers.take(offers[:2])
     numbers.take(offers[1:])
     assert [number for number, _ in numbers.open] == [2, 3, 4]
-    assert numbers.find("1") == (None, "Game 1 is not open any more.")
+    assert numbers.find("1") == (None, "Game 1 is no longer open.")
     assert numbers.find("2") == (offers[1].offer, "")
     for typed in ("", "0", "-1", "1.0", "x", "\u0661", "9" * 5_000):
         assert numbers.find(typed)[0] is None

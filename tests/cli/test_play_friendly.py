@@ -199,7 +199,7 @@ def test_a_person_leaves_discard_over_a_relay(house: House) -> None:
     ("options", "words"),
     [
         (("--stake", "0", "--chain", "http://127.0.0.1:1", "--create"), "has no chain"),
-        (("--stake", "1", "--create"), "A stake wants a chain"),
+        (("--stake", "1", "--create"), "A stake needs a chain"),
         (("--stake", "0", "--create", "--payout", "0x" + "11" * 20), "A friendly game pays nothing"),
         (("--stake", "0", "--create", "--wallet", "0x" + "11" * 20), "A friendly game pays nothing"),
         (("--chain", "http://127.0.0.1:1", "--create", "--stake", "1"), "No contract enforces discard-sra"),
@@ -238,7 +238,7 @@ def test_whoever_is_kept_waiting_gives_up_a_game_over_the_log_and_may_wait_on(ho
     guest.reach("You are the guest.")
     guest.end(by=signal.SIGKILL)
     assert host.end() == 1
-    assert "Nothing was heard of the other player for 2 seconds." in host.complained
+    assert "Nothing has been heard from the other player for 2 seconds." in host.complained
     again = house.play(house.alice, game="discard-sra")
     other = house.play(house.bob, "--join", link, "--yes", game="discard-sra")
     assert [each.end() for each in (again, other)] == [0, 0], (again.complained, other.complained)

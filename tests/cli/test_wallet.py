@@ -152,7 +152,7 @@ def test_a_wallet_pays_in_and_is_paid_and_what_it_refuses_is_still_wanted(world:
         page.locator("article", has_text="You have refused it in the wallet").wait_for()
         wallet.rejects = False
         sign(page, "Pay in")
-        page.locator("#requests", has_text="Nothing is to be signed now.").wait_for()
+        page.locator("#requests", has_text="There is nothing to sign right now.").wait_for()
         assert wallet.asked.count("eth_sendTransaction") == 2
         page.locator("header a", has_text="Games").click()
         page.locator("main a[href^='/c/']").first.click()
@@ -174,7 +174,7 @@ def test_a_wallet_challenges_a_player_who_is_gone_and_is_paid(world: World, brow
         come_to_channel(page)
         page.goto(page.url.partition("/c/")[0] + "/wallet")
         sign(page, "Pay in")
-        page.locator("#requests", has_text="Nothing is to be signed now.").wait_for()
+        page.locator("#requests", has_text="There is nothing to sign right now.").wait_for()
         page.goto(page.url.replace("/wallet", "/"))
         page.locator("main a[href^='/c/']").first.click()
         page.locator("#board button[name=word]").first.wait_for()
@@ -183,7 +183,7 @@ def test_a_wallet_challenges_a_player_who_is_gone_and_is_paid(world: World, brow
         page.locator("#do-challenge[name=do]").click()
         page.locator("header a", has_text="Wallet").click()
         sign(page, "Challenge")
-        page.locator("#requests", has_text="Nothing is to be signed now.").wait_for()
+        page.locator("#requests", has_text="There is nothing to sign right now.").wait_for()
         wait_until(lambda: world.saved(world.alice).status.finalizes_at > 0)
         world.travel(3_601)
         sign_all_until_over(page, world)

@@ -152,7 +152,7 @@ async def test_a_link_to_a_game_that_is_gone_leads_to_the_lobby_which_says_so(re
         assert path
         await send(alice, f"{path[0]}/withdraw", "/lobby")
         assert await bob.follow(link) == "/lobby"
-        assert "not open any more" in await html(bob, "/lobby")
+        assert "no longer open" in await html(bob, "/lobby")
 
 
 def test_a_name_that_others_would_not_be_shown_is_refused(relay: str) -> None:

@@ -92,7 +92,7 @@ def require_ours(method: str, headers: Mapping[str, str], port: int) -> None:
     if method in ("GET", "HEAD"):
         is_opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
         if site is not None and site not in _OURS and not is_opened:
-            raise PageRequestRefused(403, "Another site has asked for this.")
+            raise PageRequestRefused(403, "Another site asked for this.")
         return
     if headers.get("Origin") not in [f"http://{each}" for each in _authorities(port)]:
         raise PageRequestRefused(403, "A form must come from a page of this server.")
@@ -103,7 +103,7 @@ def require_ours(method: str, headers: Mapping[str, str], port: int) -> None:
 def require_form(session: BrowserSession, token: str) -> None:
     """Refuse a form that no page of this session has made. Raises `PageRequestRefused`."""
     if not _is_same(token, session.form_token):
-        raise PageRequestRefused(403, "This form is of another session: reload the page.")
+        raise PageRequestRefused(403, "This form is from another session: reload the page.")
 
 
 def _authorities(port: int) -> tuple[str, ...]:

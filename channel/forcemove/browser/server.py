@@ -134,7 +134,7 @@ class BrowserServer:
             raise
         except Exception as error:
             _LOG.exception("a request has failed")
-            words = f"This is a mistake of Forcemove's: {type(error).__name__}."
+            words = f"This is a bug in Forcemove: {type(error).__name__}."
             return self._message(request, 500, "Something is wrong", words)
 
     def _message(self, request: web.Request, status: int, title: str, text: str) -> web.Response:
@@ -207,8 +207,8 @@ class BrowserServer:
 
 _WORDS = {
     404: "There is nothing at this address.",
-    405: "This address is not for that.",
-    413: "That is more than our form has.",
+    405: "This address does not do that.",
+    413: "That is too much for this form.",
 }
 
 

@@ -44,9 +44,9 @@ __all__ = ["TablePages"]
 
 _TICK = 1.0
 """Seconds between two looks at what changes without a commit: a phase, by the chain's clock."""
-_NOBODY = "Nobody plays this channel here now."
+_NOBODY = "Nobody is playing this channel here now."
 _PUT_AWAY = "You have put this game away: it is unfinished, and nothing was at stake."
-_GONE_ON = "The game has gone on meanwhile: look at what follows now, and click again."
+_GONE_ON = "The game has moved on: look at the board again, and click again."
 
 
 @dataclass(frozen=True)
@@ -274,4 +274,4 @@ def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:
     if seated.played is None or turn != seated.played[0].next_turn:
         return _GONE_ON if do != "move" and seated.words else None
     wanted = word if do == "move" else do
-    return seated.person.take(wanted, agrees=True) if wanted in seated.words else "That is not possible now."
+    return seated.person.take(wanted, agrees=True) if wanted in seated.words else "That is not possible right now."

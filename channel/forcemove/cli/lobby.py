@@ -104,7 +104,7 @@ async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str 
         return
     terminal = Terminal()
     if not numbered:
-        terminal.say(f"There are no open games{f' of {name}' if name else ''} at {url} just now. To offer one:")
+        terminal.say(f"There are no open games{f' of {name}' if name else ''} at {url} right now. To offer one:")
         if name is not None and name not in installed_names():
             terminal.note(
                 f"No game {name!r:.80} is installed here; these are: {', '.join(installed_names()) or 'none'}."

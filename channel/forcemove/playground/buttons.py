@@ -55,7 +55,7 @@ def _of_bob(playground: Playground) -> tuple[Control, ...]:
     gone = "Bob has vanished." if player.is_gone else ""
     away = gone or ("Bob is silent." if bob.is_silent else "")
     over = "The game is over." if match.managed.phase in OVER else ""
-    ahead = over or ("" if match.managed.phase in _PLAYED else "Play has not begun, or is over.")
+    ahead = over or ("" if match.managed.phase in _PLAYED else "The game has not begun, or is over.")
     is_fair = not (bob.is_late or bob.will_cheat or bob.will_withhold)
     return (
         Control("silent", "go silent", lambda: setattr(bob, "is_silent", True), over or away),
@@ -70,8 +70,8 @@ def _of_bob(playground: Playground) -> tuple[Control, ...]:
             lambda: setattr(bob, "will_withhold", True),
             _armed(ahead, bob.will_withhold),
         ),
-        Control("back", "come back", bob.come_back, "" if away else "Bob is there."),
-        Control("fair", "play fair", bob.play_fair, _if(is_fair, "Bob has nothing else in mind.")),
+        Control("back", "come back", bob.come_back, "" if away else "Bob is here."),
+        Control("fair", "play fair", bob.play_fair, _if(is_fair, "Bob has no other plans.")),
     )
 
 
@@ -79,8 +79,8 @@ def _why_no_old_state(playground: Playground) -> str:
     match = playground.match
     phases = [each.managed.phase for each in playground.players]
     if phases != [Phase.PLAYING, Phase.PLAYING] or match.finalizes_at:
-        return "This is for a game that is played, without a clock."
-    return "" if match.bob.old_proof is not None else "There is no older state that the chain would take."
+        return "This works while a game is played and no clock is running."
+    return "" if match.bob.old_proof is not None else "There is no older state that the chain would accept."
 
 
 def _armed(reason: str, is_armed: bool) -> str:
@@ -119,7 +119,7 @@ def _of_chain(playground: Playground) -> tuple[Control, ...]:
     return (
         Control("ten-minutes", "ten minutes on", lambda: chain.skip(_TEN_MINUTES)),
         Control("run-out", "let the clock run out", run_out, _if(until <= chain.time, "No clock is running.")),
-        Control("undo", "undo a block", lambda: _undo(playground), _if(not chain.can_undo, "This game has no block.")),
+        Control("undo", "undo a block", lambda: _undo(playground), _if(not chain.can_undo, "There is no block.")),
         Control("dear", "make gas dear", lambda: chain.set_dear(True), _if(chain.is_dear, "It is dear.")),
         Control("cheap", "gas as usual", lambda: chain.set_dear(False), _if(not chain.is_dear, "It is as usual.")),
         Control("away", "take your endpoint away", set_away(True), _if(endpoint.is_away, "It is away.")),
@@ -137,7 +137,7 @@ def _levels(playground: Playground) -> Iterator[Control]:
     for level in Level:
         is_so = playground.level is level
         yield Control(
-            level.value, level.value, partial(setattr, playground, "level", level), _if(is_so, "He does already.")
+            level.value, level.value, partial(setattr, playground, "level", level), _if(is_so, "He already does.")
         )
 
 
@@ -155,7 +155,7 @@ def _new(playground: Playground, game: Game) -> Control:
 def _of_tours(playground: Playground) -> tuple[Control, ...]:
     phase, tour = playground.match.managed.phase, playground.tour
     is_free = playground.match.checks is not None or phase is Phase.PLAYING
-    reason = "" if is_free else "Wait until the game is played, or is over."
+    reason = "" if is_free else "Wait until the game has begun, or is over."
     begins = (
         Control(f"tour-{name}", plan.title, partial(playground.begin_tour, name), reason)
         for name, plan in TOURS.items()

@@ -76,7 +76,7 @@ TOURS: Mapping[str, TourPlan] = {
         (
             TourStep(
                 "Make a move. Look at the timeline: each dot is a state, signed by one of you and sent to the other. "
-                "The chain's lane has your deposits alone.",
+                "The chain's lane has only your deposits.",
                 _is_answered,
             ),
             TourStep("Make another move. The dashed box is what you could show to the chain now.", _is_answered),
@@ -87,13 +87,14 @@ TOURS: Mapping[str, TourPlan] = {
     "stall": TourPlan(
         "Bob stops",
         (
-            TourStep("Press go silent: Bob does nothing any more.", lambda progress: progress.match.bob.is_silent),
-            TourStep("Make a move. It is sent, and nobody answers.", _has_moved),
+            TourStep("Press go silent: Bob stops playing.", lambda progress: progress.match.bob.is_silent),
+            TourStep("Make a move. It is sent, but nobody answers.", _has_moved),
             TourStep(
-                "Press Challenge. The chain sets Bob a time: look at the clock, and at the bar in the chain's lane.",
+                "Press Challenge. The chain gives Bob a time limit: look at the clock, and at the bar in the chain's "
+                "lane.",
                 lambda progress: progress.match.finalizes_at != 0,
             ),
-            TourStep("Press let the clock run out, and nobody waits for an hour.", _is_paid),
+            TourStep("Press let the clock run out, so that nobody has to wait an hour.", _is_paid),
         ),
         "Nobody answered in time: the state that you challenged with was paid out.",
     ),
@@ -124,7 +125,7 @@ TOURS: Mapping[str, TourPlan] = {
                 lambda progress: progress.faults > progress.had_faults,
             ),
             TourStep(
-                "Press withhold a move, and make a move. Bob tells his answer to the chain alone; your client finds it "
+                "Press withhold a move, and make a move. Bob tells only the chain his answer; your client finds it "
                 "there.",
                 lambda progress: progress.match.finalizes_at != 0,
             ),

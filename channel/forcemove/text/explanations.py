@@ -45,11 +45,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "EndpointFailed": (
         "The node refused {method}: {reason}.",
-        "This is the node's doing. Try again; if it stays, try another node.",
+        "The fault is the node's. Try again; if it happens again, try another node.",
     ),
     "NodeBusy": (
         "The node at {endpoint} asks us to wait {seconds:.0f} s.",
-        "It is not asked until then. If this stays so, use another node, or one that may be asked more often.",
+        "It is not asked until then. If this goes on, use another node, or one that may be asked more often.",
     ),
     "AnvilMissing": (
         "anvil is not installed (looked in: {looked_in}).",
@@ -83,7 +83,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LogsLeftOut": (
         "The node at {endpoint} tells of channel {channel_id} something else in its logs than in the contract's own "
         "answers at block {block_number}.",
-        "Its logs are not believed, and are asked for again. If it stays so, use another node.",
+        "Its logs are not believed, and are asked for again. If this goes on, use another node.",
     ),
     "AnotherChain": (
         "The chain at {endpoint} has the right chain id, but channel {channel_id} did not begin on it: block "
@@ -98,7 +98,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "EndpointLeftOut": (
         "The node at {endpoint} has sent no valid answer for {seconds:.0f} seconds.",
-        "It is down, out of reach, or broken. The other nodes count without it until it is back; if it stays so, give "
+        "It is down, out of reach, or broken. The other nodes count without it until it is back; if this goes on, give "
         "another one with --chain.",
     ),
     "EndpointStuck": (
@@ -110,7 +110,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "HeadTooFar": (
         "The node at {endpoint} shows block {block_number} as its newest, so far after {read_up_to}, the last one that "
         "was read, that no chain can have made that many.",
-        "The node is wrong, and is not believed. It is asked again; if it stays so, use another node.",
+        "The node is wrong, and is not believed. It is asked again; if this goes on, use another node.",
     ),
     "TimeInDoubt": (
         "The newest block of the node at {endpoint} has the time {block_time}, and this machine's clock says "
@@ -119,16 +119,16 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LookFailed": (
         "A query of a node has failed in an unexpected way: {reason}",
-        "The query is made again; challenges that other nodes show are answered meanwhile. If it stays so, use another "
-        "node, and report this.",
+        "The query is made again; challenges that other nodes show are answered meanwhile. If this goes on, use "
+        "another node, and report this.",
     ),
     "EndpointHangs": (
         "A query of the node at {endpoint} has not ended after {seconds:.0f} seconds, though each has a time limit.",
-        "It is made again; challenges on the chain are answered meanwhile. If it stays so, use another node.",
+        "It is made again; challenges on the chain are answered meanwhile. If this goes on, use another node.",
     ),
     "NotTaken": (
         "No node has taken the transaction {transaction_hash}; the first one says: {reason}.",
-        "It is sent to all of them again. If it stays so, check that the account has enough for the gas, or give "
+        "It is sent to all of them again. If this goes on, check that the account has enough for the gas, or give "
         "another node with --chain.",
     ),
     "CannotPay": (
@@ -143,7 +143,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "StillToSend": (
         "{reason}. For {seconds} seconds nothing could be sent; waiting: {waiting}.",
-        "It is sent as soon as a node takes it. If it stays so, give another node with --chain.",
+        "It is sent as soon as a node takes it. If this goes on, give another node with --chain.",
     ),
     "AllowanceStays": (
         "The token {token} has confirmed {times} approvals, and {spender} may still take only {allowed} of the "
@@ -158,8 +158,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "or replaced. Pay for channels from an account that nothing else uses.",
     ),
     "OpinionsDiffer": (
-        "The nodes say different things of the {what} of account {account}: {said}.",
-        "One of them lags or is wrong. Deposits wait until they agree; answers to challenges do not. If it stays so, "
+        "The nodes disagree about the {what} of account {account}: {said}.",
+        "One of them lags or is wrong. Deposits wait until they agree; answers to challenges do not. If this goes on, "
         "leave the wrong one out.",
     ),
     "Overtaken": (
@@ -173,13 +173,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "the channel with `forcemove channel show`, and at the contract's reason.",
     ),
     "EndpointsDisagree": (
-        "The nodes at {endpoint} and {other} say different things of channel {channel_id} up to block {block_number}.",
-        "Challenges are answered whichever shows them; nothing is signed or paid in until they agree. If it stays so, "
+        "The nodes at {endpoint} and {other} disagree about channel {channel_id} up to block {block_number}.",
+        "Challenges are answered whichever shows them; nothing is signed or paid in until they agree. If this goes on, "
         "one of them is wrong: look at the channel on a node that you trust, and leave the other out.",
     ),
     "BehindItself": (
         "The node at {endpoint} shows block {block_number} as its newest, and has shown {seen_before} before.",
-        "It lags behind. It is asked again; if it stays so, use another node.",
+        "It lags behind. It is asked again; if this goes on, use another node.",
     ),
     "ChannelInUse": (
         "Another process plays channel {channel_id} from the same journal.",
@@ -202,7 +202,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Install the distribution of that game.",
     ),
     "WrongPhase": (
-        "One cannot {action} in a channel that is {phase}.",
+        "You cannot {action} in a channel that is {phase}.",
         "`forcemove channel show` says where the channel is, and what can be done.",
     ),
     "MoneyMissing": (
@@ -211,7 +211,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "EndpointsDiffer": (
         "A node denies something that the others show of channel {channel_id}, or has not shown it yet.",
-        "No move is made before they agree, unless it answers a challenge; leaving is possible. If it stays so, look "
+        "No move is made before they agree, unless it answers a challenge; leaving is possible. If this goes on, look "
         "at the channel on a node that you trust, and leave the other out.",
     ),
     "OutOfTurn": (
@@ -266,7 +266,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "There is no source {name}; it is imported by {importer}.",
         "Check the import: it names a file of the project, one of forcemove/contracts/, or an npm package.",
     ),
-    "SourceRefused": ("The compiler refuses the sources.\n{messages}", "Mend that and compile again."),
+    "SourceRefused": ("The compiler refuses the sources.\n{messages}", "Fix that and compile again."),
     "NothingToCompile": (
         "There is no Solidity source (.sol) in {folder}.",
         "Run this in the project of a game, or name its folder. `forcemove new` begins one.",
@@ -357,8 +357,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "JournalBusy": (
         "Another process has been writing to the journal {where} for too long: {reason}.",
-        "Try again. If it stays, look for a process that has stopped while it was writing, and end it: its unfinished "
-        "changes are undone.",
+        "Try again. If that does not help, look for a process that has stopped while it was writing, and end it: its "
+        "unfinished changes are undone.",
     ),
     "JournalUnwritable": (
         "The journal {where} cannot be written: {reason}.",
@@ -382,8 +382,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It may be down, or the address mistyped. `forcemove relay` runs one; a NATS server needs JetStream.",
     ),
     "RelayFaulty": (
-        "The server at {url} has sent nothing of use for {seconds:.0f} seconds: {reason}.",
-        "It is broken, of another version, or no relay. Try again later, or with another relay.",
+        "The server at {url} has sent nothing useful for {seconds:.0f} seconds: {reason}.",
+        "It is broken, of another version, or not a relay. Try again later, or with another relay.",
     ),
     "NatsMissing": (
         "The relay is a NATS server, but Python's client for those cannot be loaded: {reason}.",
@@ -429,11 +429,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was signed. Ask the host for an offer of your own, or join with the key of that address.",
     ),
     "OtherOfferShown": (
-        "The relay shows the offer {hash} otherwise than its host has signed it.",
-        "Nothing was signed. This is the relay's doing: agree on another one with the host.",
+        "The relay shows the offer {hash} differently from how its host signed it.",
+        "Nothing was signed. The fault is the relay's: agree on another offer with the host.",
     ),
     "OfferOver": (
-        "The offer {offer} is over: nobody has joined in time, or it was withdrawn.",
+        "The offer {offer} is over: nobody joined in time, or it was withdrawn.",
         "Nothing was signed. Run the same command again to make a new one.",
     ),
     "HostMissing": (
@@ -450,12 +450,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "GuestMissing": (
         "Nothing has happened in channel {channel_id} for {seconds:.0f} seconds, and nobody has paid in.",
-        "The other player may have gone, or the relay be away. Run the same command again to wait on, or with --fresh "
-        "to begin another channel.",
+        "The other player may have gone, or the relay may be away. Run the same command again to keep waiting, "
+        "or with --fresh to begin another channel.",
     ),
     "OtherSilent": (
-        "Nothing was heard of the other player for {seconds:,.0f} seconds.",
-        "The game waits. Run the same command again to wait on, or with --fresh to begin another one.",
+        "Nothing has been heard from the other player for {seconds:,.0f} seconds.",
+        "The game waits. Run the same command again to keep waiting, or with --fresh to begin another one.",
     ),
     "FaultAtTable": (
         "{fault}.",
@@ -464,15 +464,15 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "StakeTooLow": (
         "At the present price of gas a stake below {least:exact} is not worth its disputes; nothing was signed.",
-        "Offer at least --stake '{least:exact}', ask for an offer of so much, or wait until gas is cheaper.",
+        "Offer at least --stake '{least:exact}', ask for an offer with that stake, or wait until gas is cheaper.",
     ),
     "ChallengeTooShort": (
         "A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
-        "Offer --duration at least {needed}, or ask for an offer with so much.",
+        "Offer --duration at least {needed}, or ask for an offer with at least that.",
     ),
     "MoveTimeTooShort": (
         "Nobody could keep a time of {move_time:,} seconds for a move on this chain; nothing was signed.",
-        "Offer --move-time at least {needed}, or leave it out; or ask for an offer with so much.",
+        "Offer --move-time at least {needed}, or leave it out; or ask for an offer with at least that.",
     ),
     "CannotPayIn": (
         "The account {account} has {balance:short}, and needs {needed:least} for deposits and gas.",
@@ -488,7 +488,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nothing was signed. Check the address of --asset, and that --chain is the token's chain.",
     ),
     "TokenUnclear": (
-        "The nodes say different things about the token {asset}.",
+        "The nodes disagree about the token {asset}.",
         "Nothing was signed. One of them lies, or lags behind: leave it out, or try again.",
     ),
     "AddressUnusable": (
@@ -501,7 +501,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It may be down, or the address mistyped. `forcemove watch` runs one.",
     ),
     "TowerBusy": (
-        "The watchtower at {url} takes no appointment just now: {detail} ({reason}).",
+        "The watchtower at {url} takes no appointments right now: {detail} ({reason}).",
         "Send it again in {seconds:.0f} seconds. Until a watchtower has it, do not stay away.",
     ),
     "TowerRefused": (
@@ -532,7 +532,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The watchtower has states that answer up to turn {held}; turn {turn_num} is not newer.",
         "It keeps its own. If this program was restored from a backup, the watchtower knows later states than it does.",
     ),
-    "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing to defend any more."),
+    "ChannelOver": ("Channel {channel_id} is finalized or closed.", "There is nothing left to defend."),
     "TooManyChannels": (
         "The watchtower keeps {most} channels for each participant, and has as many of {client}.",
         "Its operator can allow more with --max-channels.",
@@ -582,7 +582,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The state names the adjudicator {named}, not the one given.",
         "Leave --adjudicator out.",
     ),
-    "PlayerFailed": ("{reason}.", "This is a mistake of Forcemove's, or the machine is very slow."),
+    "PlayerFailed": ("{reason}.", "This is a bug in Forcemove, or the machine is very slow."),
     "AdjudicatorNotNamed": (
         "Which adjudicator? There is no address book at forcemove-{chain_id}.json.",
         "Name a book with --book, or the contract with --adjudicator ADDRESS.",
@@ -635,7 +635,7 @@ _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
     (MalformedBytes, "This is not a well-formed {what}: {reason}.", "Check what was given; nothing was changed."),
     (InvalidValue, "{field} cannot be {value}: it wants {reason}.", "Check what was given; nothing was changed."),
     (LocalError, "That cannot be done: {error}.", "Nothing was changed."),
-    (ChainError, "The chain failed: {error}.", "Try again; if it stays, try another node."),
+    (ChainError, "The chain failed: {error}.", "Try again; if it happens again, try another node."),
     (JournalError, "The journal failed: {error}.", "Nothing is half-written."),
     (ForcemoveError, "{error}.", ""),
 )

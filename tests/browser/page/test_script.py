@@ -137,7 +137,7 @@ def test_a_refusal_is_shown_and_what_was_typed_stays(browser: Browser) -> None:
         answers: list[dict[str, Any]] = [refused, {"status": 204}]
         page.route("**/say", lambda route: route.fulfill(**answers.pop(0)))
         expect(page.locator("#live")).to_have_text("live")
-        expect(page.locator("#chatting")).to_contain_text("the relay's operator can read it")
+        expect(page.locator("#chatting")).to_contain_text("its operator can read them")
         page.locator("#text").fill("Good luck")
         page.locator("#say-it").click()
         expect(page.locator("#live")).to_have_text("That is too much at once.")

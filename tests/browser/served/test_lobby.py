@@ -146,7 +146,7 @@ def test_a_link_to_a_game_that_cannot_be_played_here_says_why(alice: Asker, rela
         refused = alice.get(f"/offers/{hex_text(offer.hash)}")
         assert refused.status == 404
         assert words in refused.body, refused.body
-    assert "This game is not open any more." in alice.get(NO_OFFER).body
+    assert "This game is no longer open." in alice.get(NO_OFFER).body
 
 
 def test_an_offer_for_one_player_is_seen_and_joined_by_nobody_else(
@@ -166,7 +166,7 @@ def test_an_offer_for_one_player_is_seen_and_joined_by_nobody_else(
     refused = alice.get(path)
     assert (refused.status, "The offer is for" in refused.body) == (404, True)
     alice.post(path + "/join", {})
-    assert (states(alice), notice(alice)) == ([], "This game is not open any more.")
+    assert (states(alice), notice(alice)) == ([], "This game is no longer open.")
 
 
 def test_an_offer_for_what_is_not_an_address_is_refused(alice: Asker) -> None:
@@ -179,14 +179,14 @@ def test_the_first_page_is_the_lobby(alice: Asker) -> None:
     assert alice.page == "/lobby"
     page = alice.get("/lobby")
     assert page.status == 200
-    assert "There are no open games just now" in page.body or "Asking" in page.body
+    assert "There are no open games yet" in page.body or "Asking" in page.body
 
 
 def test_an_offer_is_made_once_however_often_its_form_is_sent(alice: Asker) -> None:
     for _ in range(3):
         assert alice.post("/offers", OFFER).status == 303
     assert len(states(alice)) == 1
-    assert notice(alice) == "That offer was made already."
+    assert notice(alice) == "That offer has already been made."
     alice.post("/offers", OFFER | {"made": "1"})
     assert len(states(alice)) == 2
 
@@ -230,14 +230,14 @@ def test_an_offer_is_taken_back(alice: Asker, bob: Asker) -> None:
     assert bob.get(path).status == 404
     bob.post(path + "/join", {})
     assert states(bob) == []
-    assert notice(bob) == "This game is not open any more."
+    assert notice(bob) == "This game is no longer open."
 
 
 def test_a_seat_is_left_before_the_game_has_begun(relay: RelayProcess, bob: Asker) -> None:
     strange_offer(relay.url, "Eve")
     path = shown(bob)
     bob.post(path + "/join", {})
-    until(lambda: "Waiting for the host at the table" in bob.get(path).body)
+    until(lambda: "Waiting for the host to come to the table" in bob.get(path).body)
     assert bob.post(path + "/join", {}).status == 303  # clicked twice
     assert states(bob) == ["waiting"]
     assert bob.post(path + "/withdraw", {}).status == 303
@@ -288,14 +288,14 @@ def test_nobody_joins_an_offer_of_their_own(alice: Asker) -> None:
     [
         ({"stake": "much"}, "is not a stake"),
         ({"stake": "1e400 ether"}, "is not a stake"),
-        ({"stake": "0.1 ether"}, "A stake wants a chain"),
+        ({"stake": "0.1 ether"}, "A stake needs a chain"),
         ({"game": "chess<b>"}, "There is no game"),
         ({"seats": "9"}, "takes 2 players"),
         ({"seats": "\N{ARABIC-INDIC DIGIT TWO}"}, "takes 2 players"),
         ({"duration": "0"}, "a number of seconds"),
         ({"duration": "9" * 30}, "a number of seconds"),
-        ({"move_time": "soon"}, "The time for a move is a number of seconds, and 0 for any."),
-        ({"move_time": str(2**48)}, "and 0 for any."),
+        ({"move_time": "soon"}, "The time for a move is a number of seconds; 0 means any time."),
+        ({"move_time": str(2**48)}, "0 means any time."),
     ],
 )
 def test_a_form_that_makes_no_sense_is_refused_and_kept(alice: Asker, fields: dict[str, str], words: str) -> None:

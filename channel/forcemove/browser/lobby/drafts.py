@@ -25,7 +25,7 @@ def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGam
     """The game that a form asks for, or what is wrong with the form. `playable`: the games that can be played here."""
     stake, token = _stake(draft.stake, token_of(playable))
     if stake is None or stake > _MAX_STAKE:
-        return f"{draft.stake!r:.60} is not a stake: write such as 0.2 ether, 5 gwei, or 0 for a friendly game."
+        return f"{draft.stake!r:.60} is not a stake: write for example 0.2 ether, 5 gwei, or 0 for a friendly game."
     game = _find(playable, draft.game, token, is_friendly=not stake)
     if isinstance(game, str):
         return game
@@ -36,7 +36,7 @@ def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGam
         return "The time to answer a challenge is a number of seconds."
     move_time = _number(draft.move_time or "0")
     if move_time is None or move_time > MAX_CHALLENGE_DURATION:
-        return "The time for a move is a number of seconds, and 0 for any."
+        return "The time for a move is a number of seconds; 0 means any time."
     try:
         guest = parse_address(draft.guest) if draft.guest else b""
     except MalformedBytes as error:
@@ -59,7 +59,7 @@ def _find(
         return find_playable(playable, name, NO_CHAIN) or f"There is no game {name!r:.60} here."
     chain_id = max((each.chain_id for each in playable), default=NO_CHAIN)
     if chain_id == NO_CHAIN:
-        return "A stake wants a chain: start this command with --chain, or offer the game for 0."
+        return "A stake needs a chain: start this command with --chain, or offer the game for 0."
     found = find_playable(playable, name, chain_id, ETHER if token is None else token.address)
     return found or f"The address book of chain {chain_id} has no contract of {name!r:.60}: offer it for 0."
 

@@ -43,7 +43,7 @@ from forcemove.transport.offers import Offer
 __all__ = ["LobbyPages"]
 
 _MOST_COSTS = 100
-_NOT_OPEN = "This game is not open any more."
+_NOT_OPEN = "This game is no longer open."
 _Costs = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
 """What a game may cost, and why it cannot be played."""
 
@@ -147,7 +147,7 @@ class LobbyPages:
             found.require_guest(self._ours)
         except ForcemoveError as error:
             return " ".join(error_lines(error))
-        return f"The list has the newest games alone: `{program()} play {game.name} --join LINK` joins this one."
+        return f"The list has only the newest games: `{program()} play {game.name} --join LINK` joins this one."
 
     @property
     def relay(self) -> str:
@@ -185,7 +185,7 @@ class LobbyPages:
         """Offer the game of a form; why that was not done is shown in the lobby. `made`: how many offers the form's
         page knew of: a form that was sent before makes nothing again."""
         if made != self._made:
-            self._show("That offer was made already.")
+            self._show("That offer has already been made.")
             return
         wanted = read_draft(draft, self._tables.playable)
         if isinstance(wanted, str):
@@ -224,7 +224,7 @@ class LobbyPages:
     def withdraw(self, offer: bytes) -> None:
         """Take back our offer (its hash), or our seat at another's."""
         is_done = self._tables.withdraw(offer)
-        self._show("" if is_done else "It cannot be taken back: the game has begun, or is over.")
+        self._show("" if is_done else "It cannot be taken back: the game has begun or is over.")
 
     def dismiss(self, number: int) -> None:
         """Show a table that has ended no more."""

@@ -18,7 +18,7 @@ __all__ = ["LOBBY", "LobbySite"]
 
 LOBBY = "/lobby"
 """The path of the lobby's page."""
-_NOT_OPEN = "This game is not open any more."
+_NOT_OPEN = "This game is no longer open."
 _NOTHING = "There is nothing at this address."
 _OFFER = re.compile(r"/offers/0x([0-9a-f]{64})")
 _TERMS = ("game", "stake", "seats", "duration", "move_time", "guest")

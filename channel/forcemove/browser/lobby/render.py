@@ -29,7 +29,7 @@ def lobby_page(view: LobbyView, nav: Nav) -> str:
 
 def offer_panels(view: OfferPage) -> dict[str, str]:
     """The HTML of each panel of an offer's page by its id."""
-    said = (" ".join(view.table.lines) if view.table else "", "" if view.is_open else "It is not open any more.")
+    said = (" ".join(view.table.lines) if view.table else "", "" if view.is_open else "This offer is no longer open.")
     return {
         "say": fill_in("say.html", said=said),
         "notice": _notice(view.notice),

@@ -275,4 +275,4 @@ def error_lines(error: Exception) -> tuple[str, ...]:
     """What has happened, and what to do."""
     if isinstance(error, ForcemoveError):
         return tuple(explain(error).splitlines())
-    return (f"This is a mistake of Forcemove's: {type(error).__name__}.",)
+    return (f"This is a bug in Forcemove: {type(error).__name__}.",)

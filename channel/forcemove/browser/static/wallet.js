@@ -21,7 +21,7 @@
     const call = { from: account, to, data, value, chainId: `0x${Number(chain).toString(16)}` };
     const hash = await wallet.request({ method: "eth_sendTransaction", params: [call] });
     const answer = await post("/wallet/sent", { request, hash });
-    if (answer.status === 409) tell("The transaction was sent; it was not wanted any more.");
+    if (answer.status === 409) tell("The transaction was sent, but it was no longer needed.");
     else if (!answer.ok) tell(`The wallet has sent it as ${hash}, and this page could not say so to its program: do not sign it again.`);
   };
 

@@ -76,7 +76,7 @@ class WalletSection:
 
     def _answer(self, request: web.Request, is_known: bool) -> web.StreamResponse:
         if not is_known:
-            raise PageRequestRefused(409, "This transaction is not wanted any more.")
+            raise PageRequestRefused(409, "This transaction is no longer needed.")
         return done(request, "/wallet")
 
 

@@ -96,7 +96,7 @@ def report_run(run: DemoRun | NetworkDemoRun, report: JsonReport, terminal: Term
     if wrong:
         raise Explained(
             f"{wrong} of {count} scenarios did not end as they must (see WRONG above).",
-            "This is a mistake of Forcemove's, or somebody else used the accounts meanwhile.",
+            "This is a bug in Forcemove, or somebody else used the accounts meanwhile.",
         )
     what = "The scenario" if count == 1 else f"All {count} scenarios"
     terminal.say(f"{what} ended with the balances that were expected.", "bold")

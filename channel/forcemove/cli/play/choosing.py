@@ -58,7 +58,7 @@ class Numbers:
         number = int(typed)
         found = next((shown.offer for each, shown in self.open if each == number), None)
         if found is None and 0 < number <= self._given:
-            return None, f"Game {number} is not open any more."
+            return None, f"Game {number} is no longer open."
         return found, "" if found else f"There is no game {number}."
 
     def _forget(self) -> None:
@@ -162,8 +162,8 @@ class _Choosing:
             return f"Asking {url} for {self._what}.", ()
         open_ = self._numbers.open
         if not open_:
-            return f"There are no {self._what} at {url} just now. New ones appear here.", ()
-        more = [f"There are more than these {len(open_)}."] if self._has_more else []
+            return f"There are no {self._what} at {url} yet. New ones appear here.", ()
+        more = [f"Only {len(open_)} are shown."] if self._has_more else []
         return f"{self._what.capitalize()} at {url}:", [*rows(open_, time.time()), *more]
 
     def _options(self) -> Sequence[tuple[str, str]]:

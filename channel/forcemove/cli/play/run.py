@@ -138,7 +138,7 @@ class PlayArguments(TableArguments):
         if self.creates and self.stake is None:
             raise click.UsageError("--create wants --stake AMOUNT; 0 is a friendly game.")
         if self.stake is not None and not self.stake.is_nothing and not has_chain:
-            raise click.UsageError("A stake wants a chain: name a node with --chain.")
+            raise click.UsageError("A stake needs a chain: name a node with --chain.")
         if self.stake is not None and self.stake.is_nothing and has_chain:
             raise click.UsageError("A friendly game (--stake 0) has no chain: leave --chain out.")
         if not self.creates and (self.move_time or self.guest):

@@ -115,7 +115,7 @@ class Waiting:
             return (
                 f"Waiting for {short_address(self._offer.guest) if self._offer.guest else 'somebody'} to join"
                 if self._offer.host == self._ours
-                else "Waiting for the host at the table"
+                else "Waiting for the host to come to the table"
             )
         if shown.is_full:
             return "All seats are taken: waiting for all at the table"

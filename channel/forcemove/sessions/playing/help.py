@@ -20,11 +20,11 @@ RULES = "rules"
 SAY = "say"
 _NEWEST = 20
 """Entries of a history that are shown at a table."""
-_TYPING = "Type one of the words on the left and press Enter. The beginning of a word will do."
+_TYPING = "Type one of the words on the left and press Enter. The first letters of a word are enough."
 _WITH_A_STAKE = (
     "leave ends the game with your next turn. Between two rounds you keep what you have. In a running round you lose "
-    "what the other has taken: you are asked before.",
-    "challenge is there when the other is silent: the chain sets it a time, and decides when that is over.",
+    "what the other player has won so far; you are asked first.",
+    "challenge is there when the other player is silent: the chain sets a time limit, and decides when it is over.",
 )
 _FOR_NOTHING = ("leave ends the game with your next turn. Nothing is at stake.",)
 

@@ -32,7 +32,7 @@ class SafetyWord:
 def safety_of(moment: Moment) -> tuple[SafetyWord, ...]:
     """The words, in a fixed order; transactions on their way come last."""
     if moment.channel.agreement.is_friendly:
-        return (_connection(moment), SafetyWord("Stake", "nothing", "muted", "The game is on no chain."))
+        return (_connection(moment), SafetyWord("Stake", "nothing", "muted", "This game is not on a chain."))
     words = (_contracts(moment), _deposits(moment), _provable(moment), _watchtower(moment), _endpoints(moment))
     return (*words, _connection(moment), _stake(moment), *(_pending(each) for each in _on_their_way(moment)))
 
@@ -46,13 +46,13 @@ def _contracts(moment: Moment) -> SafetyWord:
 
 def _deposits(moment: Moment) -> SafetyWord:
     if moment.seen.phase is Phase.CLOSED:
-        return SafetyWord("Deposits", "paid out", "good", "The channel holds nothing any more.")
+        return SafetyWord("Deposits", "paid out", "good", "The channel is empty.")
     if moment.seen.safety.is_funded:
-        behind = "The channel holds what everybody was to pay in, as deep in the chain as this program wants it."
+        behind = "Everybody has paid in, and the deposits are deep enough in the chain for this program."
         return SafetyWord("Deposits", "all there", "good", behind)
     if moment.seen.phase in OVER:
         return SafetyWord("Deposits", "not all there", "", "Not everybody has paid in.")
-    behind = "You pay in only after those before you, and nothing is played before all is there."
+    behind = "You pay in only after the players before you, and play starts once everything is there."
     block = moment.seen.safety.deposit_block
     word = "not yet all there" if block is None or moment.depth is None else f"yours: {depth_text(block, moment.depth)}"
     return SafetyWord("Deposits", word, "", behind)
@@ -63,14 +63,14 @@ def _provable(moment: Moment) -> SafetyWord:
     if moment.seen.phase is Phase.CLOSED:
         return SafetyWord("Saved", "nothing left to prove", "good", "All is paid.")
     if turn is None:
-        return SafetyWord("Saved", "nothing yet", "muted", "No state has all the signatures that it takes.")
+        return SafetyWord("Saved", "nothing yet", "muted", "No state has all the signatures it needs yet.")
     return SafetyWord("Saved", f"up to turn {turn:,}", "good", "You can prove it to the chain without anybody's help.")
 
 
 def _watchtower(moment: Moment) -> SafetyWord:
     turn = moment.seen.safety.watched_turn
     if turn is None:
-        return SafetyWord("Watchtower", "none", "muted", "Nobody answers for you while this program does not run.")
+        return SafetyWord("Watchtower", "none", "muted", "Nobody answers for you while this program is not running.")
     return SafetyWord("Watchtower", f"has turn {turn:,}", "good", "It answers old challenges for you.")
 
 
@@ -79,20 +79,20 @@ def _endpoints(moment: Moment) -> SafetyWord:
         return SafetyWord("Endpoints", "one denies what another shows", "bad", "Challenges are answered all the same.")
     depth = moment.depth
     if depth is None:
-        return SafetyWord("Endpoints", "not known here", "muted", "This page does not follow who answers.")
+        return SafetyWord("Endpoints", "not known here", "muted", "This page does not know which nodes answer.")
     if not depth.answering:
         return SafetyWord(
-            "Endpoints", silence_text(moment, depth), "bad", "What you do is kept, and sent when one answers again."
+            "Endpoints", silence_text(moment, depth), "bad", "What you do is kept, and sent as soon as one answers."
         )
     if depth.answering == 1:
-        return SafetyWord("Endpoints", "one endpoint answers", "", "What it shows is compared with nobody's word.")
+        return SafetyWord("Endpoints", "one endpoint answers", "", "There is no second node to compare it with.")
     return SafetyWord("Endpoints", "agree", "good", f"{depth.answering} nodes of the chain answer, and show the same.")
 
 
 def _connection(moment: Moment) -> SafetyWord:
     if moment.seen.safety.is_connected:
         return SafetyWord("Messages", "come and go", "good", "The connection to the others is there.")
-    return SafetyWord("Messages", "connection lost", "bad", "It is tried again; the chain is watched meanwhile.")
+    return SafetyWord("Messages", "connection lost", "bad", "This program is reconnecting, and watches the chain.")
 
 
 def _stake(moment: Moment) -> SafetyWord:

@@ -92,9 +92,9 @@ def leaving_text(channel: Channel, cost: int, tokens: Tokens) -> str:
 def _why_not_leave(moment: Moment) -> str:
     phase = moment.seen.phase
     if phase is Phase.CONCLUDING:
-        return "The end is signed: the others are to sign it, too."
+        return "You have signed the end. The others must sign it, too."
     if phase not in OVER and moment.channel.cannot_sign_next:
-        return "There is nothing that you can sign: a challenge lets the chain decide."
+        return "There is nothing you can sign: with a challenge the chain decides."
     if moment.channel.leaving:
         return "You are leaving: the end is signed with your next turn."
     if phase in OVER:
@@ -133,5 +133,5 @@ def _why_not_challenge(moment: Moment) -> str:
 def _collect(moment: Moment) -> WayOut:
     owed = " and ".join(amount_text(*each, moment.tokens) for each in moment.seen.to_come)
     if owed:
-        return WayOut("collect", "Collect", "", "", f"{owed} are owed to you: your client collects by itself.")
-    return WayOut("collect", "Collect", "", "", "Nothing is owed to you before the end; then your client collects it.")
+        return WayOut("collect", "Collect", "", "", f"You are owed {owed}: your client collects it by itself.")
+    return WayOut("collect", "Collect", "", "", "You are owed nothing yet. Your client collects by itself.")
