@@ -35,6 +35,7 @@ __all__ = [
     "installed_games",
     "load_value",
     "names_in",
+    "points_in",
 ]
 
 GROUP = "forcemove.games"
@@ -114,7 +115,13 @@ def game_names() -> tuple[str, ...]:
 
 def names_in(group: str) -> tuple[str, ...]:
     """The names of the entry points of a group, in order."""
-    return tuple(sorted({point.name for point in entry_points(group=group)}))
+    return tuple(sorted({point.name for point in points_in(group)}))
+
+
+@cache
+def points_in(group: str) -> tuple[EntryPoint, ...]:
+    """The entry points of a group. Every distribution there is has to be asked for them, which is done once."""
+    return tuple(entry_points(group=group))
 
 
 @cache
@@ -154,7 +161,7 @@ def _load_game(name: str) -> InstalledGame:
 
 def find_entry_point(group: str, name: str) -> EntryPoint | None:
     """The entry point of this name, or None. Raises `GameInstalledTwice`."""
-    points = tuple(entry_points(group=group, name=name))
+    points = [each for each in points_in(group) if each.name == name]
     if len(points) > 1:
         raise GameInstalledTwice(name, tuple(sorted(map(_distribution, points))))
     return points[0] if points else None

@@ -12,6 +12,7 @@ from threading import Timer
 import pytest
 
 from forcemove.cli import games
+from forcemove.registry import points_in
 from tests.cli.command import Command
 from tests.cli.screens import Screen
 from tests.cli.table_game import installed
@@ -34,9 +35,11 @@ main()
 def higher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The game, as if it were installed."""
     monkeypatch.setattr("forcemove.registry.entry_points", installed)
-    games.table_game_names.cache_clear()
+    for each in (games.table_game_names, points_in):
+        each.cache_clear()
     yield
-    games.table_game_names.cache_clear()
+    for each in (games.table_game_names, points_in):
+        each.cache_clear()
 
 
 def at_the_table(folder: Path, *arguments: str) -> Screen:
