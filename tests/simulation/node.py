@@ -9,10 +9,10 @@ pyrevm's, which is wrong over successive calls; its sender pays it, so that mone
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from forcemove.chain.answers import has_topics
+from forcemove.arena.twin_node import wanted_logs
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import Rpc
 from forcemove.chain.transactions import read_signed
@@ -51,7 +51,7 @@ class MemoryNode(Rpc):
             "eth_sendRawTransaction": self._send,
             "eth_estimateGas": self._estimate,
             "eth_call": self._call,
-            "eth_getLogs": self._found_logs,
+            "eth_getLogs": lambda request: wanted_logs(request, self._head.logs),
         }
         self.mine()
 
@@ -188,19 +188,6 @@ class MemoryNode(Rpc):
             raise EndpointFailed("eth_sendRawTransaction", "replacement transaction underpriced")
         self.waiting = [each for each in self.waiting if each not in replaced] + [transaction]
 
-    def _found_logs(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
-        addresses, topics = (
-            map(from_hex, request["address"]),
-            [topic and _one_of(topic) for topic in request["topics"]],
-        )
-        wanted = set(addresses)
-        return [
-            log
-            for log in self._head.logs
-            if first <= log["blockNumber"] <= last and log["address"] in wanted and has_topics(log["topics"], topics)
-        ]
-
 
 def _decode(raw: bytes) -> Transaction:
     """Raises `EndpointFailed` on what is not a transaction of type 2 for this chain."""
@@ -220,7 +207,3 @@ def _decode(raw: bytes) -> Transaction:
         fees.max_fee_per_gas,
         fees.max_priority_fee_per_gas,
     )
-
-
-def _one_of(topic: str | Sequence[str]) -> frozenset[bytes]:
-    return frozenset(map(from_hex, [topic] if isinstance(topic, str) else topic))

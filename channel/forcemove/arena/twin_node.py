@@ -29,7 +29,7 @@ from forcemove.protocol.encoding import Domain
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import ZERO_ADDRESS
 
-__all__ = ["TwinBlock", "TwinNode"]
+__all__ = ["TwinBlock", "TwinNode", "wanted_logs"]
 
 _CHAIN_ID = 131_277_322_940_537
 """eth-tester's, so that nothing on a page is different."""
@@ -235,25 +235,24 @@ class TwinNode:
         return ""
 
     def _logs(self, request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
-        addresses = set(map(as_bytes, request["address"]))
-        topics = [
-            each and frozenset(map(as_bytes, [each] if isinstance(each, str) else each)) for each in request["topics"]
-        ]
-        return [
-            log
-            for block in self.blocks[first : last + 1]
-            for receipt in block.receipts.values()
-            for log in receipt["logs"]
-            if log["address"] in addresses and has_topics(log["topics"], topics)
-        ]
+        blocks = self.blocks[int(request["fromBlock"], 16) :]
+        receipts = (receipt for block in blocks for receipt in block.receipts.values())
+        return wanted_logs(request, (log for receipt in receipts for log in receipt["logs"]))
 
 
 def _deployed(contract: Any) -> Deployed:
     return Deployed(derived_address(contract), contract.creation_code_hash, contract.source_hash, None, 0)
 
 
-def _topic(asked: str | Sequence[str] | None) -> frozenset[bytes] | None:
-    if asked is None:
-        return None
-    return frozenset(map(as_bytes, [asked] if isinstance(asked, str) else asked))
+def wanted_logs(request: Mapping[str, Any], logs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those of these logs that an `eth_getLogs` of several addresses asks for."""
+    first, last = int(request["fromBlock"], 16), int(request["toBlock"], 16)
+    addresses = set(map(as_bytes, request["address"]))
+    topics = [
+        each and frozenset(map(as_bytes, [each] if isinstance(each, str) else each)) for each in request["topics"]
+    ]
+    return [
+        log
+        for log in logs
+        if first <= log["blockNumber"] <= last and log["address"] in addresses and has_topics(log["topics"], topics)
+    ]
