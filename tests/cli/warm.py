@@ -1,7 +1,8 @@
 """The command as a process of its own that need not import anything: forked from one that has.
 
 A second of every process goes into imports, of web3 most of all. Here one process for each worker of the tests imports
-our modules and what they use: no thread runs in it, and no command ever has. For each command it forks twice.
+our modules and what they use, and plays one game: no thread runs in it, and no command ever has. For each command it
+forks twice.
 The outer child waits for the inner one and says how that ended; the inner one takes its arguments, folder, environment
 and files, and is from there on a Python that has just begun `main` and ends as any other. What a start from nothing
 does is left to the tests that start one.
@@ -156,14 +157,31 @@ def _server() -> socket.socket:
 
 _IMPORTED = ("eth_account", "eth_hash.auto", "eth_tester", "prompt_toolkit", "psycopg", "rich.live", "web3")
 """What our modules import as late as they can."""
+_TURNS = 12
 
 
 def _import_all() -> None:
     os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")  # as `main` does, which is too late here
     for name in (*_IMPORTED, *_ours("forcemove"), *_ours("forcemove_games")):
         importlib.import_module(name)
-    importlib.import_module("forcemove.protocol.hashing").keccak256(b"")  # which imports a library then
+    _play_once()
     gc.freeze()  # children that leave this memory alone share it
+
+
+def _play_once() -> None:
+    """A game, so that what is compiled, read or imported at its first use is there. It leaves no thread, and forgets
+    which games are installed: the tests' commands may have others."""
+    from forcemove import local_table, moves_of
+    from forcemove.registry import game_names, installed_games, points_in
+    from forcemove_games.tic_tac_toe import GAME
+    from tests.store.sharing import share
+
+    share()
+    players = (moves_of(GAME.bot(seat), another_round=lambda state: state.turn_num < _TURNS) for seat in range(2))
+    local_table(GAME, *players, stake=1).play()
+    for each in (installed_games, game_names, points_in):
+        each.cache_clear()
+    assert threading.active_count() == 1
 
 
 def _ours(name: str) -> Iterator[str]:
