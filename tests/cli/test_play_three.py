@@ -214,7 +214,7 @@ def test_a_tower_takes_a_channel_of_three(stakes: WorldOfThree) -> None:
     ("options", "words"),
     [
         (("--create", "--stake", "0", "--seats", "4"), "takes 3 players, not 4"),
-        (("--create", "--stake", "0", "--name", "x\u202ey"), "Others would not be shown that name"),
+        (("--create", "--stake", "0", "--name", "x\u202ey"), "others would not be shown this one"),
         (("--create", "--stake", "0", "--name", "x" * 33), "at most 32 characters"),
         (("--seats", "3"), "say --create"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,7 +15,6 @@ import pytest
 from playwright.sync_api import Browser, Error, expect
 
 from tests.browser.page.routed import violations
-from tests.browser.served.chromium import chromium
 from tests.cli.tables import House, link_of
 from tests.link_page.visiting import Player, kill_renderers, signed_twice
 from tests.relay.process import RelayProcess, running_relay
@@ -200,15 +200,16 @@ def _closed(player: Player) -> None:
         """It is gone with its process."""
 
 
-def test_a_browser_that_keeps_nothing_plays_and_says_so(files: Path, tmp_path: Path) -> None:
+def test_a_browser_that_keeps_nothing_plays_and_says_so(browser: Browser, files: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     place = f"relay.test:{port}"  # browsers keep files for no page that comes by http:// from elsewhere
     options = ("--pages", str(files), "--url", f"ws://{place}")
     relay = RelayProcess(tmp_path, *options, listen=f"127.0.0.1:{port}")
     try:
-        with chromium("--host-resolver-rules=MAP relay.test 127.0.0.1") as browser:
-            alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+        flags = ["--no-sandbox", "--host-resolver-rules=MAP relay.test 127.0.0.1"]
+        with browser.browser_type.launch(executable_path=shutil.which("chromium"), args=flags) as other:
+            alice, bob = Player(other, "Alice"), Player(other, "Bob")
             alice.enter(f"http://{place}/")
             bob.enter(alice.offer())
             alice.move("4")

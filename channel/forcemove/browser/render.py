@@ -47,7 +47,7 @@ PANELS = (
 )
 """The ids of a channel page's panels; each is always there, and hidden where it has nothing to say. A table's page has
 `chat` and `chatting`, too."""
-_LINES = 16
+_LINES = 14
 """Lines of the list of what has happened."""
 
 

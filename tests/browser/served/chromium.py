@@ -24,13 +24,13 @@ _MILLISECONDS = 60_000
 
 
 @contextmanager
-def chromium(*flags: str) -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """A browser; the test is skipped where the system has none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("there is no chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*_FLAGS, *flags])
+        browser = playwright.chromium.launch(executable_path=program, args=list(_FLAGS))
         yield browser
         browser.close()
 

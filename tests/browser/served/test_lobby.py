@@ -140,7 +140,7 @@ def test_a_link_to_a_game_that_cannot_be_played_here_says_why(alice: Asker, rela
     unknown, on_chain = replace(friendly, game="chess"), new_offered(host=EVE.address)
     for offer, words in (
         (unknown, "is not installed here"),
-        (on_chain, "is for chain 31337, and we play on"),
+        (on_chain, "for a stake on chain 31337"),
     ):
         asyncio.run(_make(relay.url, offer))
         refused = alice.get(f"/offers/{hex_text(offer.hash)}")

@@ -82,4 +82,4 @@ def _shape(sign: Sign) -> str:
     )
     if sign.shape == "dot":
         return f'<circle class="f-{tone}{ring}"/>{words}{struck}'
-    return f'<rect x="-11" y="-11" width="22" height="22" rx="4" class="f-{tone}"/>{words}{struck}'
+    return f'<rect class="f-{tone}"/>{words}{struck}'

@@ -1,8 +1,8 @@
 // Calls the person whose turn it is, and takes one who waits to a new board.
 "use strict";
 (() => {
-  const nav = () => document.getElementById("nav"), live = () => document.getElementById("live");
-  const page = window.pageInTab, path = page?.path ?? (() => location.pathname), go = page?.show ?? ((to) => location.assign(to));
+  const byId = (id) => document.getElementById(id), nav = () => byId("nav");
+  const { path, go } = window.tab ?? { path: () => location.pathname, go: (to) => location.assign(to) };
   const icon = document.querySelector("link[rel=icon]"), tabs = new BroadcastChannel("nav");
   let audio;
 
@@ -18,7 +18,7 @@
     tone.stop(now + .4);
   };
   const call = (link) => {
-    if (link.pathname !== path()) live().textContent = link.textContent;
+    if (link.pathname !== path()) byId("live").textContent = link.textContent;
     if (isOn("sound")) beep();
     if (!isOn("notices") || document.hasFocus()) return;
     try {
@@ -39,7 +39,7 @@
     const own = games.find((each) => each.pathname === path()), others = ours.filter((each) => each !== own);
     const title = own ? `${own.textContent} – forcemove` : document.title.replace(/^\(\d+\) /, "");
     document.title = others.length ? `(${others.length}) ${title}` : title;
-    icon.href = icon.href.replace(/[a-z]+\.svg$/, ours.length ? "turn.svg" : "icon.svg");
+    icon.href = icon.href.replace(/\w+\.svg/, ours.length ? "turn.svg" : "icon.svg");
     news("ours", ours).slice(0, 1).forEach(call);
     if (document.hidden) return;
     const [board] = news("games", games);
@@ -47,26 +47,26 @@
   };
 
   const offer = (button) => {
-    const show = () => button.setAttribute("aria-pressed", isOn(button.id));
+    const { id } = button, show = () => button.setAttribute("aria-pressed", isOn(id));
     button.onclick = async () => {
-      const wanted = !isOn(button.id);
-      if (wanted && button.id === "notices") await window.Notification?.requestPermission();
-      document.cookie = `forcemove-${button.id}=${Number(wanted)}; path=/; SameSite=Strict; max-age=31536000`;
+      const wanted = !isOn(id);
+      if (wanted && id === "notices") await window.Notification?.requestPermission();
+      document.cookie = `forcemove-${id}=${Number(wanted)}; path=/; SameSite=Strict; max-age=31536000`;
       show();
-      if (wanted && !isOn(button.id)) live().textContent = "This browser shows none: allow them for this page.";
-      else if (wanted && button.id === "sound") beep();
+      if (wanted && !isOn(id)) byId("live").textContent = "This browser shows none: allow them for this page.";
+      else if (wanted && id === "sound") beep();
     };
     show();
   };
   const seen = new MutationObserver(() => { look(); tabs.postMessage(nav().outerHTML); });
   const begin = () => {
     document.querySelectorAll("#calls button").forEach(offer);
-    document.getElementById("calls").hidden = false;
+    byId("calls").hidden = false;
     seen.observe(nav().parentNode, { childList: true });
     look();
   };
   tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
   document.addEventListener("visibilitychange", look);
-  document.addEventListener("page", begin); // see page.js
+  document.addEventListener("page", begin);
   begin();
 })();

@@ -60,7 +60,7 @@
     findClocks();
   };
 
-  const listen = () => { // tabs share six connections: of the hidden ones one has a stream, by which it can call
+  const listen = () => { // of the hidden tabs one listens: all share six connections
     isLive = false;
     source = source?.close();
     hiding?.abort();
@@ -101,6 +101,6 @@
     findClocks();
     if (events()) { document.onvisibilitychange = listen; listen(); }
   };
-  document.addEventListener("page", begin); // where a script puts another page into this one
+  document.addEventListener("page", begin); // see link.js
   begin();
 })();

@@ -78,7 +78,8 @@ const put = async (text, path, isNew) => {
   if (isReady) document.dispatchEvent(new Event("page"));
   else await addScripts();
 };
-window.pageInTab = { path: () => absolute(shown).split("?")[0], show: (address) => show(absolute(address)) };
+
+window.tab = { path: () => absolute(shown).split("?")[0], go: (address) => show(absolute(address)) };
 
 let isReady = false;
 const addScripts = async () => {
