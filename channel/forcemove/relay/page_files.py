@@ -67,7 +67,7 @@ class PageFiles:
         file = self._files.get(name)
         if file is None:
             raise web.HTTPNotFound
-        headers = {**_HEADERS, "ETag": f'"{file.tag}"'}
+        headers = {**_HEADERS, "ETag": f'W/"{file.tag}"'}  # of all codings
         if request.headers.get("If-None-Match") == headers["ETag"]:
             return web.Response(status=304, headers=headers)
         accepted = request.headers.get("Accept-Encoding", "")
