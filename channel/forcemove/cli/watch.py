@@ -163,6 +163,7 @@ def watch(
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
     from forcemove.cli.key import open_key_file
+    from forcemove.sessions.standby import when_answered
     from forcemove.watchtower.service.server import MakeTower, ServiceSettings, serve
     from forcemove.watchtower.tower import Tower
 
@@ -171,7 +172,7 @@ def watch(
         raise click.UsageError("--for names an address twice.")
     log_to_stderr(_ROOM, as_json)
     chains = open_nodes(endpoints, expected=chain_ids_of_books(book), notify=_warn)
-    there = answering(chains)
+    there = asyncio.run(when_answered(lambda: answering(chains), _warn))
     chains = (*there, *(each for each in chains if each not in there))
     book_ = open_book(book, chains[0])
     apps, adjudicators = _contracts(book_, chains)
