@@ -18,6 +18,7 @@ __all__ = [
     "MAX_BODY",
     "BrowserSession",
     "PageRequestRefused",
+    "nothing_here",
     "require_form",
     "require_our_host",
     "require_ours",
@@ -48,6 +49,11 @@ class PageRequestRefused(LocalError):
 
     status: int
     reason: str
+
+
+def nothing_here() -> PageRequestRefused:
+    """The refusal of an address where there is nothing. A new one each time: an error that is raised keeps frames."""
+    return PageRequestRefused(404, "There is nothing at this address.")
 
 
 class BrowserSession:

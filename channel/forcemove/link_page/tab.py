@@ -13,7 +13,7 @@ from forcemove.browser.channel_site import ChannelSite, place_of
 from forcemove.browser.forms import PostedForm
 from forcemove.browser.pages import ChangeSignal, PageAnswer, PageSource, PathSite, ShownPanels
 from forcemove.browser.render import message_page, nav_panel
-from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.security import PageRequestRefused, nothing_here
 from forcemove.browser.templating import PLAIN_NAV
 from forcemove.game import Game
 from forcemove.registry import installed_games
@@ -23,7 +23,6 @@ __all__ = ["PageTab", "TabAnswer", "games_for_two"]
 _CHANNEL = re.compile(r"/(c|games)/0x([0-9a-f]{64})(/events|/record|/act|/say)?")
 _LONGEST_WAIT = 3600.0
 """Seconds after which a stream looks again though nothing has changed."""
-_NOTHING = PageRequestRefused(404, "There is nothing at this address.")
 
 
 class TabAnswer(NamedTuple):
@@ -87,7 +86,7 @@ class PageTab:
         if found[3] == "/record":
             return PageAnswer(self._site.record(channel_id, self._token))
         if found[3]:
-            raise _NOTHING
+            raise nothing_here()
         show = self._site.channel if found[1] == "c" else self._site.replay
         return PageAnswer(show(channel_id, _at(parts.query), self._token))
 
@@ -95,7 +94,7 @@ class PageTab:
         """The site that has a path. Raises `PageRequestRefused`."""
         site = self._sites.get(f"/{path[1:].partition('/')[0]}")
         if site is None:
-            raise _NOTHING
+            raise nothing_here()
         return site
 
     def post(self, address: str, fields: Mapping[str, str]) -> TabAnswer:
@@ -117,7 +116,7 @@ class PageTab:
         if found[3] == "/act":
             self._site.act(channel_id, form)
         elif found[3] != "/say":
-            raise _NOTHING
+            raise nothing_here()
         elif notice := self._site.say(channel_id, form):  # the page keeps what was typed
             return TabAnswer(409, notice)
         return TabAnswer(204)
@@ -150,7 +149,7 @@ class PageTab:
             self._source.changes.streams -= 1
 
     def _changes(self, path: str) -> ChangeSignal:
-        """What says when a page is to be looked at again."""
+        """Notified whenever this page may look different."""
         changes = self._source.changes
         if not path or _CHANNEL.fullmatch(path):
             return changes

@@ -40,10 +40,11 @@ from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
-__all__ = ["LobbyPages"]
+__all__ = ["NOT_OPEN", "LobbyPages"]
 
 _MOST_COSTS = 100
-_NOT_OPEN = "This game is no longer open."
+NOT_OPEN = "This game is no longer open."
+"""What is said of an offer that the relay does not show."""
 _Costs = tuple[tuple[tuple[str, str], ...], tuple[str, ...]]
 """What a game may cost, and why it cannot be played."""
 
@@ -124,10 +125,10 @@ class LobbyPages:
         self._costs[offer] = found
 
     async def why_not(self, offer: bytes) -> str:
-        """Why an offer (its hash) that is not listed cannot be joined here; empty where the relay does not show it."""
+        """Why an offer (its hash) that is not listed cannot be joined here."""
         found = await find_offer(self._follower.relay, offer)
         if found is None:
-            return ""
+            return NOT_OPEN
         service = self._tables.service
         game = next((each for each in service.games if each.name == found.game), None)
         if game is None:
@@ -201,7 +202,7 @@ class LobbyPages:
         shown = self._follower.find(offer)
         game = None if shown is None else playable_for(self._tables.playable, shown.offer)
         if shown is None or game is None:
-            self._show(_NOT_OPEN)
+            self._show(NOT_OPEN)
         elif shown.offer.host == self._ours:
             self._show("This is your own offer.")
         else:
@@ -216,7 +217,7 @@ class LobbyPages:
         found = await find_offer(self._follower.relay, offer)
         game = None if found is None else playable_for(self._tables.playable, found)
         if found is None or game is None or not found.is_for(self._ours):
-            self._show(await self.why_not(offer) or _NOT_OPEN)
+            self._show(await self.why_not(offer))
             return False
         self._tables.join(game, Link(self._follower.url, offer), found)
         return True

@@ -7,19 +7,17 @@ from collections.abc import Mapping
 
 from forcemove.browser.forms import PostedForm
 from forcemove.browser.lobby.links import page_of_link
-from forcemove.browser.lobby.lobby_pages import LobbyPages
+from forcemove.browser.lobby.lobby_pages import NOT_OPEN, LobbyPages
 from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
 from forcemove.browser.lobby.view import OfferDraft, OfferPage
 from forcemove.browser.pages import ChangeSignal, PageAnswer
-from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.security import PageRequestRefused, nothing_here
 from forcemove.browser.templating import Links, Nav
 
 __all__ = ["LOBBY", "LobbySite"]
 
 LOBBY = "/lobby"
 """The path of the lobby's page."""
-_NOT_OPEN = "This game is no longer open."
-_NOTHING = "There is nothing at this address."
 _OFFER = re.compile(r"/offers/0x([0-9a-f]{64})")
 _TERMS = ("game", "stake", "seats", "duration", "move_time", "guest")
 
@@ -46,7 +44,7 @@ class LobbySite:
         offer = _offer_of(path)
         await self._pages.read_costs(offer)
         if self._pages.offer_page(offer, token) is None:
-            raise PageRequestRefused(404, await self._pages.why_not(offer) or _NOT_OPEN)
+            raise PageRequestRefused(404, await self._pages.why_not(offer))
         view = self._view(offer, token)
         if view.table is not None and view.table.is_played:
             return PageAnswer(path=view.table.path, moves=True)
@@ -67,7 +65,7 @@ class LobbySite:
     def _view(self, offer: bytes, token: str) -> OfferPage:
         view = self._pages.offer_page(offer, token)
         if view is None:
-            raise PageRequestRefused(404, _NOT_OPEN)
+            raise PageRequestRefused(404, NOT_OPEN)
         return view
 
     def post(self, path: str, form: PostedForm, nav: Nav) -> PageAnswer:  # noqa: ARG002  # other sites answer by pages
@@ -94,12 +92,12 @@ class LobbySite:
         if what == "withdraw":
             self._pages.withdraw(offer)
             return PageAnswer(path=LOBBY)
-        raise PageRequestRefused(404, _NOTHING)
+        raise nothing_here()
 
 
 def _offer_of(path: str) -> bytes:
     """The hash of the offer that a page is of. Raises `PageRequestRefused`."""
     found = _OFFER.fullmatch(path)
     if found is None:
-        raise PageRequestRefused(404, _NOTHING)
+        raise nothing_here()
     return bytes.fromhex(found[1])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from forcemove.browser.forms import PostedForm
 from forcemove.browser.pages import ChangeSignal, PageAnswer
-from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.security import PageRequestRefused, nothing_here
 from forcemove.browser.templating import Links, Nav, fill_in
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.errors import ForcemoveError
@@ -93,7 +93,7 @@ def _link_in(path: str) -> WatchLink:
     """The link that a path names. Raises `PageRequestRefused`."""
     found = _TABLE.fullmatch(path)
     if found is None:
-        raise PageRequestRefused(404, "There is nothing at this address.")
+        raise nothing_here()
     return _parsed(found[1])
 
 
