@@ -50,8 +50,9 @@ def begin(slots: Sequence[Any], relay: str, name: str, page: str) -> tuple[Frien
 def _kept(slots: Sequence[_File]) -> tuple[Journal, Key]:
     key_slot, *copies = slots or (_Nowhere(), _Nowhere(), _Nowhere())
     image = KeptImage(copies)
-    key = kept_key(key_slot, has_journal=bool(image.read()))
-    return open_image(image.read, image.write, owner=secrets.token_bytes(OWNER_LENGTH)), key
+    kept = image.read()
+    key = kept_key(key_slot, has_journal=bool(kept))
+    return open_image(lambda: kept, image.write, owner=secrets.token_bytes(OWNER_LENGTH)), key
 
 
 class _File:
