@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -26,6 +27,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "files.json").exists():
             build(folder)
+    return folder
+
+
+@pytest.fixture
+def node_build(files: Path, tmp_path: Path) -> Path:
+    """A copy of the build for Node, which wants another ending of modules than browsers."""
+    folder = tmp_path / "build"
+    shutil.copytree(files, folder)
+    (folder / "crypto.js").rename(folder / "crypto.mjs")
     return folder
 
 

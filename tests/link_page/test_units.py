@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -46,11 +45,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("tests", "least"), [("protocol", 800), ("games", 800)])
-def test_they_pass_in_pyodide(files: Path, libraries: Path, tmp_path: Path, tests: str, least: int) -> None:
-    shutil.copytree(files, tmp_path / "build")
-    (tmp_path / "build" / "crypto.js").rename(tmp_path / "build" / "crypto.mjs")
+def test_they_pass_in_pyodide(node_build: Path, libraries: Path, tests: str, least: int) -> None:
     site = Path(pytest.__file__).parents[1]
-    folders = (tmp_path / "build", ROOT, site, libraries)
+    folders = (node_build, ROOT, site, libraries)
     left_out = [f"--ignore={each}" for each in NOT_IN_A_PAGE]
     command = ["node", *map(str, (HERE / "units_in_pyodide.mjs", *folders)), f"tests/{tests}", *left_out]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own program

@@ -16,7 +16,7 @@ import pytest
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
-__all__ = ["Firefox", "firefox"]
+__all__ = ["Firefox", "firefox", "move_and_be_answered"]
 
 _READY = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 _SECONDS = 120.0
@@ -99,3 +99,14 @@ def firefox(folder: Path) -> Iterator[Firefox]:
                 yield Firefox(connection)
         finally:
             process.kill()
+
+
+def move_and_be_answered(browser: Firefox, address: str) -> None:
+    """Open a playground's page, and make a move that Bob answers on the board."""
+    browser.open(address)
+    browser.wait("#live", "live")
+    before = browser.text("#board .headline")
+    browser.click("#board [name=word]")
+    browser.wait("#happened", "Bob signed turn 5")
+    assert before != browser.text("#board .headline")
+    assert browser.errors == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.firefox.bidi import firefox
+from tests.browser.firefox.bidi import firefox, move_and_be_answered
 from tests.link_page.conftest import address, files
 
 __all__ = ["address", "files"]
@@ -15,10 +15,4 @@ __all__ = ["address", "files"]
 @pytest.mark.long
 def test_a_move_is_made_and_answered_on_the_board(address: str, tmp_path: Path) -> None:
     with firefox(tmp_path) as browser:
-        browser.open(f"{address}playground.html")
-        browser.wait("#live", "live")
-        before = browser.text("#board .headline")
-        browser.click("#board [name=word]")
-        browser.wait("#happened", "Bob signed turn 5")
-        assert before != browser.text("#board .headline")
-        assert browser.errors == []
+        move_and_be_answered(browser, f"{address}playground.html")

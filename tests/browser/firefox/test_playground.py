@@ -6,17 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.firefox.bidi import firefox
+from tests.browser.firefox.bidi import firefox, move_and_be_answered
 from tests.browser.served.serving import served
 
 
 @pytest.mark.long
 def test_a_move_is_made_and_answered_on_the_board(tmp_path: Path) -> None:
     with served() as playground, firefox(tmp_path) as browser:
-        browser.open(playground.address)
-        browser.wait("#live", "live")
-        before = browser.text("#board .headline")
-        browser.click("#board [name=word]")
-        browser.wait("#happened", "Bob signed turn 5")
-        assert before != browser.text("#board .headline")
-        assert browser.errors == []
+        move_and_be_answered(browser, playground.address)
