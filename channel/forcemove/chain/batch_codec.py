@@ -28,7 +28,7 @@ def batch_bytes(requests: Sequence[tuple[str, Sequence[Any]]]) -> bytes:
 
 
 def batch_responses(answers: Any, count: int) -> list[RPCResponse]:
-    """The answers to so many requests, in the order of the requests. Raises `Web3RPCError` where the server refuses the
+    """The answers to `count` requests, in the order of the requests. Raises `Web3RPCError` where the server refuses the
     batch, `MalformedBytes` where it leaves out an answer."""
     if isinstance(answers, dict):
         raise Web3RPCError(repr(answers.get("error")), rpc_response=cast("RPCResponse", answers))

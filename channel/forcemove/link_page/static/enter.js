@@ -1,5 +1,5 @@
 // What a page has to know before Python can begin: the game, and for one with a friend the relay, the link and a name.
-const byId = (id) => document.getElementById(id);
+export const byId = (id) => document.getElementById(id);
 export const GAME = byId("enter") ? "friends" : "playground";
 const page = location.href.split("#")[0];
 const link = /^#forcemove/.test(location.hash) ? location.hash.slice(1) : "";

@@ -1,7 +1,6 @@
 // Stands in for the server of the pages: what page.js sends and listens to is answered by Python in a worker.
-import { GAME, enter, showElsewhere } from "./enter.js";
+import { GAME, byId, enter, showElsewhere } from "./enter.js";
 
-const byId = (id) => document.getElementById(id);
 const worker = new Worker(new URL(`worker.js?game=${GAME}`, import.meta.url), { type: "module" });
 const waiting = new Map();
 let asked = 0, shown = "/", stream;
