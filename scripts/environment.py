@@ -112,12 +112,13 @@ def prepare_python() -> None:
 
 def set_up_python(purpose: str) -> None:
     """Make `VENV` have what the purpose's lock file pins, and this project, editable."""
+    stamp = _python_stamp()  # of what is installed now: a file may change meanwhile
     for each in LOCKS:
         _stamp_path(each).unlink(missing_ok=True)
     _install_pinned(VENV, ROOT / LOCKS[purpose], "a minute or two")
     _finish("installing the project", _pip_install(VENV, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)))
     _INTERRUPTED.unlink()
-    _stamp_path(purpose).write_text(_python_stamp(), "utf-8")
+    _stamp_path(purpose).write_text(stamp, "utf-8")
 
 
 def _purposes_that_serve(purpose: str) -> tuple[str, ...]:
