@@ -70,20 +70,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Where workers run the tests, name what fails at once: a run that is cut off has said it then."""
-    if config.pluginmanager.has_plugin("dsession"):
-        config.pluginmanager.register(_Failures(config))
-
-
-class _Failures:
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
-        if report.failed and terminal is not None:
-            terminal.write_line(f"\n{report.when} failed: {report.nodeid}\n{report.longreprtext[-1500:]}")
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Where workers run the tests, say at once what has failed: a run that is cut off says no more."""
+    worker = getattr(report, "node", None)
+    if report.failed and worker is not None:
+        terminal = worker.config.pluginmanager.get_plugin("terminalreporter")
+        terminal.write_line(f"\n{report.nodeid} ({report.when}): {report.longreprtext[-1500:]}")
 
 
 def pytest_collection_finish() -> None:
