@@ -23,7 +23,7 @@ from tests.sampled import sampled
 
 CREATE = ("--create", "--stake", "0.01 ether", "--rounds", "20")
 CAROL = local_keys()[5]
-SOON = 15.0
+SOON = 120.0
 """Seconds; a challenge lasts for an hour."""
 _LATER = 6
 """Turns after which a state is so old that no single move is an answer to it."""

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 __all__ = ["MISBEHAVIOUR", "SLOW", "whole"]
 
 Serve = Callable[[BaseHTTPRequestHandler, threading.Event], None]
-_DRIP_SECONDS = 0.1
+_DRIP_SECONDS = 0.3
 _MIB = 2**20
 _ANSWER = b'{"jsonrpc": "2.0", "id": 0, "result": "0x1"}'
 

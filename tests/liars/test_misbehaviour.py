@@ -36,7 +36,7 @@ def test_a_request_ends_in_its_time(name: str) -> None:
         with pytest.raises(FAILURES):
             chain.block_number()
         took = time.monotonic() - began
-    assert took < (SECONDS + 0.5 if name in SLOW else 5)
+    assert took < (SECONDS + 5 if name in SLOW else 20)
 
 
 @pytest.mark.parametrize("name", [each for each in MISBEHAVIOUR if each not in SLOW])

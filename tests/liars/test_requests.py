@@ -28,7 +28,7 @@ from tests.simulation.faults import Endpoint
 from tests.structure.imports import ROOT
 
 SECONDS = 0.5
-_SLOW = 10.0
+_SLOW = 30.0
 """Seconds more that a machine may take which runs other things meanwhile."""
 NOTHING = Call(BOB.address, b"", 1)
 

@@ -106,7 +106,7 @@ def test_an_exchange_ends_in_its_time(kind: str, behave: Behave, tmp_path: Path)
         began = time.monotonic()
         with pytest.raises((Unreachable, NotAnEthereumEndpoint, EndpointFailed)):
             connect(endpoint, timeout=SECONDS)
-        assert time.monotonic() - began < SECONDS + 1.5
+        assert time.monotonic() - began < SECONDS + 5
 
 
 @pytest.mark.parametrize("kind", ["websocket", "ipc"])

@@ -6,15 +6,15 @@ import re
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Error, expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.page.routed import violations
+from tests.browser.served.serving import until
 from tests.cli.tables import House, link_of
 from tests.link_page.visiting import Player, kill_renderers, signed_twice
 from tests.relay.process import RelayProcess, running_relay
@@ -160,8 +160,7 @@ def test_what_the_storage_does_not_take_is_not_sent_and_goes_on_later(browser: B
     (worker,) = bob.page.workers
     worker.evaluate(_FILL)
     bob.move("0")
-    while not worker.evaluate("refused"):
-        bob.page.wait_for_timeout(20)
+    until(lambda: bool(worker.evaluate("refused")))
     assert "Bob placed" not in alice.page.locator("#board").inner_text()
     worker.evaluate("() => { FileSystemSyncAccessHandle.prototype.write = written; }")
     alice.wait_for_turn()
@@ -183,21 +182,13 @@ def test_a_killed_tab_goes_on_and_signs_nothing_twice(browser: Browser, here: st
             bob.move()
         bob.page.evaluate("document.querySelector(\"[id^='w-'][name=word]\")?.click()")
         bob.page.wait_for_timeout(random.random() * 150)
-        kill_renderers(browser)
-        with ExitStack() as closing:
-            closing.callback(_closed, bob)
+        kill_renderers(bob.page)
+        bob.page.close()
         bob.open(here)
         bob.wait_for_turn()
         assert bob.turn() >= reached  # a click that was not taken in is none
         reached = bob.turn()
     assert signed_twice(watch_link) == []
-
-
-def _closed(player: Player) -> None:
-    try:
-        player.page.close()
-    except Error:
-        """It is gone with its process."""
 
 
 def test_a_browser_that_keeps_nothing_plays_and_says_so(browser: Browser, files: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from forcemove.protocol.machine.inputs import StateReceived
 from forcemove.protocol.state import VariablePart
 from forcemove.sessions.watching.watch_link import parse_watch_link
 from forcemove.transport.chat import CHAT_MARK
+from tests.browser.served.serving import until
 
 __all__ = ["MILLISECONDS", "Player", "kill_renderers", "signed_twice"]
 
@@ -70,12 +71,22 @@ class Player:
         return int(found.first.input_value()) if found.count() else -1
 
 
-def kill_renderers(browser: Browser) -> None:
-    """Kill what runs pages and their workers, as a system does that has no memory left."""
+def kill_renderers(page: Page) -> None:
+    """Kill what runs pages and their workers, as a system does that has no memory left; return once the browser has
+    noticed: what it is asked of them before then, it never answers."""
+    browser = page.context.browser
+    assert browser is not None
     session = browser.new_browser_cdp_session()
-    for each in session.send("SystemInfo.getProcessInfo")["processInfo"]:
-        if each["type"] == "renderer":
-            os.kill(each["id"], signal.SIGKILL)
+
+    def renderers() -> set[int]:
+        found = session.send("SystemInfo.getProcessInfo")["processInfo"]
+        return {each["id"] for each in found if each["type"] == "renderer"}
+
+    killed = renderers()
+    with page.expect_event("crash", timeout=MILLISECONDS):
+        for each in killed:
+            os.kill(each, signal.SIGKILL)
+    until(lambda: killed.isdisjoint(renderers()))
     session.detach()
 
 
@@ -93,7 +104,7 @@ async def _signed_twice(watch_link: str) -> list[tuple[int, int]]:
         reader = (await connection.watch(link.table)).reader()
         while True:
             try:
-                async with asyncio.timeout(2):
+                async with asyncio.timeout(5):
                     entry = await reader.read()
             except TimeoutError:
                 break

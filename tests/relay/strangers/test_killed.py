@@ -17,7 +17,7 @@ from tests.transport.people import ALICE, BOB, new_table, read, run
 
 STRANGERS = [f"127.0.0.{number}" for number in range(2, 12)]
 KILLS, POSTS = 3, 20
-STARTED = 10.0
+STARTED = 60.0
 """Seconds until a relay listens again."""
 
 

@@ -102,11 +102,11 @@ def given() -> Appointment:
 @pytest.mark.parametrize("answer", ANSWERS)
 async def test_threat_55_a_client_gives_a_tower_up_in_time(answer: str, given: Appointment) -> None:
     async with strange(answer) as tower:
-        patience = 5 if answer == "an answer of 500 MB" else 0.3  # of which a small part is read
+        patience = 60 if answer == "an answer of 500 MB" else 0.3  # of which a small part is read
         client, began = TowerClient(tower.url, TOWER.address, timeout=patience), time.monotonic()
         with pytest.raises(TowerUnreachable):
             await client.send_appointment(given, ALICE)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         assert tower.sent < 16 * 2**20  # most of it in the buffers of the system
         assert tower.asked == 1
 
