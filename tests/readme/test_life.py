@@ -164,7 +164,8 @@ def stages() -> Iterator[Stage]:
     return (Stage(local, nonce) for nonce in count(1))
 
 
-def test_the_picture_of_a_channels_life_is_what_clients_live_through(stages: Iterator[Stage]) -> None:
+@pytest.mark.virtual_time
+async def test_the_picture_of_a_channels_life_is_what_clients_live_through(stages: Iterator[Stage]) -> None:
     lived: dict[Edge, str] = {}
     for story in STORIES:
         stage = next(stages)
