@@ -146,5 +146,5 @@ def _cause(failure: BaseException) -> BaseException:
 
 
 def _deeper(failure: BaseException) -> BaseException | None:
-    nested = (getattr(failure, "reason", None), *failure.args, failure.__cause__, failure.__context__)
+    nested = (vars(failure).get("reason"), *failure.args, failure.__cause__, failure.__context__)
     return next((each for each in nested if isinstance(each, BaseException)), None)
