@@ -135,13 +135,13 @@ contract RecordProofs is World {
         _after(change);
     }
 
-    /// @dev A fingerprint is recorded with the turn of its state, as the proofs about records say.
+    /// @dev A fingerprint is recorded with the turn of its state, as the proofs about records say. By the turn the
+    /// adjudicator finds who moves: it is not part of what is unknown.
     function _respond(uint48 turnNum) private returns (Change memory change) {
         FixedPart memory fixedPart = _anyFixedPart(_anyApp());
         VariablePart memory challenged = _anyState(turnNum - 1);
         VariablePart memory response = _anyState(turnNum);
-        change = _before(fixedPart, response);
-        VM.assume(_turnOf(change.word) == challenged.turnNum);
+        change = _before(fixedPart, response, _anyWordOf(challenged.turnNum));
         bytes memory states = bytes.concat(_packed(challenged), _packed(response));
         bytes memory call = abi.encodePacked(
             adjudicator.respond.selector, _packed(fixedPart), states, _anySignatures(1)
@@ -150,12 +150,20 @@ contract RecordProofs is World {
         _after(change);
     }
 
-    function _before(FixedPart memory fixedPart, VariablePart memory given) private returns (Change memory change) {
+    function _before(FixedPart memory fixedPart, VariablePart memory given) private returns (Change memory) {
+        return _before(fixedPart, given, _anyWord());
+    }
+
+    function _before(FixedPart memory fixedPart, VariablePart memory given, uint256 word)
+        private
+        returns (Change memory change)
+    {
         change.channelId = adjudicator.channelIdOf(fixedPart);
         change.duration = fixedPart.challengeDuration;
         _anyTime();
         change.total = fixedPart.total;
-        change.word = _anyWord(change.channelId, ETHER);
+        change.word = word;
+        _storeWord(change.channelId, ETHER, word);
         change.late = _anyLate(change.channelId, ETHER);
         VM.assume(_isPossible(change));
         change.given = given;

@@ -135,9 +135,20 @@ abstract contract World {
 
     /// @dev The word of an asset: of the home asset it may be a record, unless the channel is closed.
     function _anyWord(bytes32 channelId, address asset) internal returns (uint256 word) {
+        word = _anyWord();
+        _storeWord(channelId, asset, word);
+    }
+
+    function _anyWord() internal pure returns (uint256 word) {
         word = SVM.createUint256("word");
         VM.assume(word & (CLOSED | RECORDED) != CLOSED | RECORDED);
-        _storeWord(channelId, asset, word);
+    }
+
+    /// @dev A record of this turn, or no record.
+    function _anyWordOf(uint48 turnNum) internal pure returns (uint256) {
+        if (!SVM.createBool("is recorded")) return SVM.createUint256("word") & ~RECORDED;
+        uint256 flags = SVM.createUint(2, "flags") << 252;
+        return RECORDED | flags | (uint256(turnNum) << 220) | SVM.createUint(220, "end and fingerprint");
     }
 
     /// @dev The late word of the home asset: an amount, and whether the channel has begun to pay.
