@@ -161,14 +161,6 @@ class Demo:
         return code
 
 
-OFFERS_AT_ONCE = """
-from forcemove.transport.jetstream import lobby as over_nats
-from forcemove.transport.websocket import lobby as at_a_relay
-at_a_relay.CHANGE_SECONDS = over_nats.CHANGE_SECONDS = 0.1
-"""
-"""Python that is run first: new offers are looked for as often as can be, and not every five seconds."""
-
-
 def held_at(moment: str, times: int = 1) -> str:
     """Python for `before`: a demonstration that has said this this many times says and does nothing more until it is
     let go on, or a signal comes."""

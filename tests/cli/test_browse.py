@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.served.forms import FormBrowser
-from tests.cli.nodes import OFFERS_AT_ONCE, Demo, wait_until
+from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import House, World
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]{43}")
@@ -23,7 +23,7 @@ OFFER = {"game": "tic-tac-toe", "stake": "0.01 ether", "seats": "2", "duration":
 
 def browsing(house: House, home: Path, *options: str) -> Demo:
     """The command on a machine."""
-    return house.run(home, *house.browse_arguments(home), "--no-open", *options, before=OFFERS_AT_ONCE)
+    return house.run(home, *house.browse_arguments(home), "--no-open", *options)
 
 
 def address_in(demo: Demo) -> str:

@@ -17,7 +17,6 @@ from forcemove.text.names import full_name
 from forcemove.transport import connect, joins, links
 from forcemove.transport.offers import Offer, SignedOffer
 from tests.cli.command import Command
-from tests.cli.nodes import OFFERS_AT_ONCE
 from tests.cli.screens import COMMAND, Screen
 from tests.cli.tables import GUEST, HOST, House, World, link_of
 from tests.transport.carriers import CARRIERS, Process
@@ -102,7 +101,7 @@ def test_where_nobody_offers_anything_it_is_said_what_to_do(forcemove: Command, 
 
 
 def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, tmp_path: Path) -> None:
-    screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, folder=tmp_path, before=OFFERS_AT_ONCE)
+    screen = Screen(COMMAND, "lobby", "--relay", place.url, columns=80, folder=tmp_path)
     screen.reach("There are no open games")
     first, second = new_offer(game="first-game"), new_offer(game="second-game")
     offered(place, first)
@@ -256,9 +255,19 @@ async def test_a_change_of_a_listed_offer_ends_the_wait_at_once(place: Process) 
         assert await changed < 3
 
 
-async def test_nothing_that_happens_is_waited_for_some_seconds(place: Process) -> None:
-    async with connect.connect_relay(place.url) as looks:
-        assert 4 < await _timed(looks.lobby.changed([])) < 15
+async def test_a_new_offer_ends_the_wait_at_once_also_one_from_before_the_wait(place: Process) -> None:
+    async with connect.connect_relay(place.url) as looks, connect.connect_relay(place.url) as hosts:
+        assert await looks.lobby.list() == ()
+        changed = asyncio.create_task(_timed(looks.lobby.changed([])))
+        await asyncio.sleep(0.5)
+        assert not changed.done()
+        first, second = new_offer(), new_offer()
+        await hosts.lobby.make(first, ALICE)
+        assert await changed < 3
+        assert [each.offer for each in await looks.lobby.list()] == [first]
+        await hosts.lobby.make(second, ALICE)
+        assert await _timed(looks.lobby.changed([first.hash])) < 3
+        assert len(await looks.lobby.list()) == 2
 
 
 async def test_a_list_is_bounded_and_asks_for_what_is_wanted(place: Process) -> None:

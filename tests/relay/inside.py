@@ -1,9 +1,12 @@
-"""A relay's inner parts, without a network: its store on a real disk, and who posts and reads as an object."""
+"""A relay's inner parts, without a network: its store on a real disk, and who posts and reads as an object; and a whole
+one in this process."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+import gc
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +15,8 @@ from forcemove.relay.housekeeping import Housekeeper
 from forcemove.relay.keeping import Committer, PendingPost
 from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
+from forcemove.relay.server import serve
+from forcemove.relay.settings import Settings
 from forcemove.relay.storage.schema import Entry, StoredLog
 from forcemove.relay.storage.store import RelayStore, open_store
 from forcemove.relay.storage.worker import Worker
@@ -23,7 +28,22 @@ from forcemove.transport.wire import SendBuffer as Frames
 from tests.relay.raw import post
 from tests.transport.people import ALICE
 
-__all__ = ["Clock", "Listener", "Inside", "extend"]
+__all__ = ["Clock", "Listener", "Inside", "extend", "relay_inside"]
+
+
+@contextlib.asynccontextmanager
+async def relay_inside(**settings: object) -> AsyncIterator[str]:
+    """A relay in this process; its address."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    tuned = gc.get_threshold()  # a relay tunes the collector of its process
+    serving = asyncio.create_task(serve(Settings("127.0.0.1", 0, ":memory:", **settings), ready.set_result))  # type: ignore[arg-type]
+    try:
+        yield await ready
+    finally:
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+        gc.set_threshold(*tuned)
 
 
 class Clock:

@@ -46,7 +46,8 @@ class LobbyPort(Protocol):
         ...
 
     async def changed(self, offers: Collection[bytes]) -> None:
-        """Wait until one of these offers (their hashes) has changed, or for 5 seconds."""
+        """Wait until the list may be another than `list` has given last, or until the connection is lost. Where the
+        server does not tell: until one of these offers (their hashes) has changed, or for 5 seconds."""
         ...
 
     async def look(self, offer: bytes) -> OfferStatus:

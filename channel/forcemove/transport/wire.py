@@ -20,6 +20,7 @@ from forcemove.transport.offers import MAX_OFFER
 from forcemove.transport.terms import Address, Hash, Number, TableKind, TableTerms
 
 __all__ = [
+    "ALL_OFFERS",
     "POST_ID",
     "VERSION",
     "Coming",
@@ -54,6 +55,8 @@ VERSION = 3
 no `Coming`."""
 POST_ID = 16
 """Bytes of a post's id."""
+ALL_OFFERS = b"\xff" * 32
+"""What a `WatchOffer` names in place of an offer, to be told when the list of open offers changes."""
 
 Entry = Annotated[bytes, Meta(max_length=MAX_ENTRY)]
 PostId = Annotated[bytes, Meta(min_length=POST_ID, max_length=POST_ID)]
@@ -132,7 +135,9 @@ class JoinOffer(Message, frozen=True, tag=12):
 
 
 class WatchOffer(Message, frozen=True, tag=13):
-    """Show this offer now, and whenever it changes."""
+    """Show this offer now, and whenever it changes. `ALL_OFFERS`: answer once with an `OffersListed` without offers, as
+    soon as the list is not as it was when this connection was sent its first page. An older relay refuses: it knows no
+    such offer."""
 
     id: RequestId
     offer: Hash
@@ -223,7 +228,7 @@ class OfferShown(Message, frozen=True, tag=10):
 
 class OffersListed(Message, frozen=True, tag=11):
     """Open offers, in the order of their hashes, each with its signature and its joins so far; `is_all`: whether those
-    were the last."""
+    were the last. Without offers, and not all: there are others than there were, see `WatchOffer`."""
 
     id: RequestId
     offers: tuple[tuple[Offered, Signed, Joins], ...]

@@ -21,6 +21,8 @@ from tests.relay.process import RelayProcess, running_relay
 from tests.sampled import with_sample
 
 MOST_SECONDS = 2.0
+MOST_LISTING_SECONDS = 1.0
+NO_OFFERS = "There are no open games yet"
 LINKS = ("Lobby", "Watch", "Inspect", "Games")
 WITHOUT_LINK = ("an offer", "a page that says no")
 """Pages to which none leads from the head of every page."""
@@ -76,6 +78,22 @@ def test_the_host_is_taken_to_the_board_from_every_page(
         join(bob)
         page.wait_for_url("**/c/0x*")
         expect(page).to_have_title("Your turn: Tic-tac-toe \N{EN DASH} forcemove")
+
+
+def test_what_a_host_offers_is_on_a_friends_page_within_a_second(
+    browser: Browser, host: ServedLobby, relay: RelayProcess
+) -> None:
+    with served_lobby(relay.url, BOB) as bob, closing(browser.new_context()) as context:
+        friends, hosts = context.new_page(), context.new_page()
+        friends.goto(bob.address)
+        friends.locator("#offers", has_text=NO_OFFERS).wait_for()
+        hosts.goto(host.address)
+        hosts.locator("#game").select_option("tic-tac-toe")
+        for button, listed in (("Offer this game", "Ann"), ("Take back", NO_OFFERS)):
+            begun = time.monotonic()
+            hosts.get_by_role("button", name=button).click()
+            friends.locator("#offers", has_text=listed).wait_for()
+            assert time.monotonic() - begun < MOST_LISTING_SECONDS, button
 
 
 def test_without_scripts_every_page_leads_to_the_board_once_it_is_loaded_again(host: ServedLobby, bob: Asker) -> None:

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from unittest.mock import patch
 
 from forcemove import AddressBook, Chain, Key, installed_games, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
@@ -69,9 +68,7 @@ def served_lobby(
     book: AddressBook | None = None,
 ) -> Iterator[ServedLobby]:
     """The page of a person who plays over a relay, friendly games alone without `chains`. `more`: other pages."""
-    # New offers are looked for as often as can be: nearly every test would wait five seconds for one.
-    often = patch("forcemove.transport.websocket.lobby.CHANGE_SECONDS", 0.1)
-    with often, open_journal(store, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+    with open_journal(store, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         lines = Lines()
         service = TableService(journal, Wallet(key, key, key.address), lines, games=GAMES, chains=chains)
         playable = playable_games(GAMES, chains, book)

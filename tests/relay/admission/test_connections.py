@@ -9,8 +9,7 @@ import socket
 import ssl
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,12 +19,11 @@ from aiohttp.web import RequestHandler, WebSocketResponse
 
 from forcemove.relay.admission.listening import ConnectionIntake
 from forcemove.relay.clients.peer import Peer
-from forcemove.relay.server import serve
-from forcemove.relay.settings import Settings
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import MakeOffer, OfferShown, Proved, WatchOffer
 from tests.certificate import ANY_CERTIFICATE, make_certificate
 from tests.relay.admission.test_listening import HALF_A_FRAME, UPGRADE, many_frames
+from tests.relay.inside import relay_inside
 from tests.relay.raw import Raw, count_connections, raw
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE, new_table, run
@@ -34,27 +32,6 @@ PING, HEARTBEAT = b"\x89\x00", 0.2
 KINDS = 10
 """Connections of each kind."""
 _OF_A_CONNECTION = (Peer, ConnectionIntake, RequestHandler, WebSocketResponse)
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    """A relay tunes the collector of its process."""
-    before = gc.get_threshold()
-    yield
-    gc.set_threshold(*before)
-
-
-@asynccontextmanager
-async def _relay(**settings: object) -> AsyncIterator[str]:
-    """A relay in this process."""
-    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(Settings("127.0.0.1", 0, ":memory:", **settings), ready.set_result))  # type: ignore[arg-type]
-    try:
-        yield await ready
-    finally:
-        serving.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await serving
 
 
 async def _dialled(url: str, said: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -73,7 +50,7 @@ async def _upgraded(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWrite
 
 
 async def test_a_client_that_answers_no_ping_is_cut_off_and_one_that_does_stays() -> None:
-    async with _relay(heartbeat=HEARTBEAT) as url, raw(url) as living:
+    async with relay_inside(heartbeat=HEARTBEAT) as url, raw(url) as living:
         answering = asyncio.create_task(living.socket.receive())
         reader, writer = await _upgraded(url)
         with contextlib.suppress(ConnectionError):
@@ -84,7 +61,7 @@ async def test_a_client_that_answers_no_ping_is_cut_off_and_one_that_does_stays(
 
 
 async def test_a_client_that_answers_one_ping_has_the_same_time_again() -> None:
-    async with _relay(heartbeat=HEARTBEAT) as url:
+    async with relay_inside(heartbeat=HEARTBEAT) as url:
         reader, writer = await _upgraded(url)
         await reader.readuntil(PING)
         writer.write(b"\x8a\x80" + bytes(4))
@@ -146,7 +123,7 @@ def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect(
         tls.load_cert_chain(*make_certificate(tmp_path))
 
     async def course() -> None:
-        async with _relay(tls=tls) as url:
+        async with relay_inside(tls=tls) as url:
             gc.collect()
             gc.disable()
             await asyncio.gather(*(_come_and_go(url, number) for number in range(KINDS)))
@@ -169,7 +146,7 @@ def test_threat_59_a_connection_that_has_ended_leaves_nothing_to_collect(
 
 async def test_threat_59_a_connection_that_has_ended_is_not_kept_until_the_next_are_searched_for_overdue_ones() -> None:
     gc.collect()
-    async with _relay(heartbeat=2) as url:
+    async with relay_inside(heartbeat=2) as url:
         reader, writer = await _upgraded(url)
         await reader.readuntil(PING)  # so it was looked at just now
         writer.close()

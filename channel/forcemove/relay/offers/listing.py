@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable
 
 import msgspec
 
@@ -22,7 +23,9 @@ _TAG = OffersListed.__struct_config__.tag
 class Listing:
     """Offers in the order of their hashes."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        """`on_change`: is called when other offers, or others of their joins, are shown."""
+        self._on_change = on_change
         self._hashes: list[bytes] = []
         self._offers: dict[bytes, tuple[bytes, bytes, SignedParts]] = {}
         self._ends: list[tuple[int, bytes]] = []
@@ -45,13 +48,13 @@ class Listing:
             heapq.heappush(self._ends, (expires, hash_))
         if self._offers.get(hash_) != (shown := (offer, signature, joins)):
             self._offers[hash_] = shown
-            self._pages.clear()
+            self._change()
 
     def drop(self, hash_: bytes) -> None:
         """Show an offer no more."""
         if self._offers.pop(hash_, None) is not None:
             del self._hashes[bisect_left(self._hashes, hash_)]
-            self._pages.clear()
+            self._change()
         if len(self._ends) > 2 * len(self._offers) + PAGE:
             self._ends = [each for each in self._ends if each[1] in self._offers]
             heapq.heapify(self._ends)
@@ -67,6 +70,10 @@ class Listing:
                 self._pages.clear()
             page = self._pages[start] = self._page(start)
         return msgspec.msgpack.encode((_TAG, request, *page))
+
+    def _change(self) -> None:
+        self._pages.clear()
+        self._on_change()
 
     def _page(self, start: int) -> tuple[msgspec.Raw, bool]:
         offers = [self._offers[hash_] for hash_ in self._hashes[start : start + PAGE]]

@@ -11,6 +11,7 @@ from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.limits import Limits
+from forcemove.relay.offers.list_watchers import ListWatchers
 from forcemove.relay.offers.listing import Listing
 from forcemove.relay.offers.seating import Seating
 from forcemove.relay.offers.shown import NotOffered, Shown
@@ -28,7 +29,8 @@ _LONGEST_OFFER = 7 * 24 * 60 * 60
 
 
 class Lobby:
-    """The offers of a relay. Joins are not kept on disk: a relay that starts again has all its offers open."""
+    """The offers of a relay. Joins are not kept on disk: a relay that starts again has all its offers open.
+    `list_watchers`: the clients that wait for the list to change."""
 
     def __init__(
         self,
@@ -50,7 +52,8 @@ class Lobby:
         self._chains, self._clock = chains, clock
         self._shown: dict[bytes, Shown] = {}
         self._seating = Seating(limits, clock, self._on_change)
-        self._listing = Listing()
+        self.list_watchers = ListWatchers()
+        self._listing = Listing(self.list_watchers.change)
         self._timers: dict[bytes, asyncio.TimerHandle] = {}
         self._by_host, self._by_maker = Counter[bytes](), dict[str, dict[bytes, None]]()
 
@@ -174,7 +177,8 @@ class Lobby:
         watcher.say(shown.message(request))
 
     def forget(self, watcher: TableClient, offers: set[bytes]) -> None:
-        """Send the changes of these offers to a client no more."""
+        """Send the changes of these offers, and of the list, to a client no more."""
+        self.list_watchers.forget(watcher)
         for offer in offers:
             if shown := self._shown.get(offer):
                 shown.watchers.discard(watcher)

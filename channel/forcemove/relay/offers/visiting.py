@@ -7,7 +7,7 @@ from forcemove.relay.clients.services import Services
 from forcemove.relay.offers.shown import NotOffered
 from forcemove.relay.tables import TableClient
 from forcemove.transport.errors import Reason
-from forcemove.transport.wire import JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
+from forcemove.transport.wire import ALL_OFFERS, JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
 
 __all__ = ["Request", "Visitor"]
 
@@ -20,13 +20,14 @@ class Visitor:
     def __init__(self, client: TableClient, services: Services, account: AddressAccount) -> None:
         self._client, self._services, self._account = client, services, account
         self._watched: set[bytes] = set()
+        self._listed: int | None = None
 
     def __len__(self) -> int:
-        """How many offers the connection watches."""
-        return len(self._watched)
+        """How many offers the connection watches; the list counts as one."""
+        return len(self._watched) + (self._client in self._services.lobby.list_watchers)
 
     def leave(self) -> None:
-        """Watch no offer any more, since the connection ends."""
+        """Watch nothing any more, since the connection ends."""
         self._services.lobby.forget(self._client, self._watched)
 
     async def handle(self, message: Request) -> None:
@@ -36,6 +37,8 @@ class Visitor:
             match message:
                 case ListOffers():
                     self._client.say(lobby.listed(message))
+                    if message.after is None:
+                        self._listed = lobby.list_watchers.revision
                 case MakeOffer():
                     async with self._services.writes.entered(self._account):
                         offer = await lobby.make(message, self._account)
@@ -45,6 +48,8 @@ class Visitor:
                     self._require_room(join.join.offer)
                     lobby.join(join, self._account, self._client)
                     self._watch(join.join.offer, message.id)
+                case WatchOffer(id_, offer) if offer == ALL_OFFERS:
+                    lobby.list_watchers.wait(self._client, id_, self._listed)
                 case WatchOffer():
                     self._watch(message.offer, message.id)
                 case WithdrawOffer():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import TYPE_CHECKING
 
 from forcemove.chain.addresses import short_address, show_address
@@ -23,10 +23,12 @@ _LEAST_PAUSE, _SHARE = 0.5, 4
 """Seconds between two looks, however much happens; and the pause as a multiple of the last look's duration."""
 
 
-async def open_offers(lobby: LobbyPort, wanted: Callable[[Offer], bool], most: int) -> AsyncIterator[list[OfferStatus]]:
-    """The open offers for which `wanted` holds, at most this many, again and again: as soon as one of them changes,
-    else some seconds after the last look. Those that end last come first, which are mostly the newest. Raises what the
-    lobby raises."""
+async def open_offers(
+    lobby: LobbyPort, wanted: Callable[[Offer], bool], most: int
+) -> AsyncGenerator[list[OfferStatus]]:
+    """The open offers for which `wanted` holds, at most this many, again and again: as soon as there are others, if the
+    server tells of that, else some seconds after the last look. Those that end last come first, which are mostly the
+    newest. Raises what the lobby raises."""
     clock = asyncio.get_running_loop().time
     while True:
         began = clock()

@@ -15,7 +15,7 @@ from nats.js.errors import BadRequestError, NotFoundError
 from forcemove.errors import UnknownVersion
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import Reason, RelayRefused, TwoSeatsOnly
-from forcemove.transport.jetstream.feed import LAST_SEQ, NEW, NEWEST, Delivered
+from forcemove.transport.jetstream.feed import LAST_SEQ, NEWEST, Delivered, From
 from forcemove.transport.jetstream.session import NatsSession
 from forcemove.transport.jetstream.stored_offer import LONGEST_OFFER, LobbyEntry, StoredOffer, read_entry
 from forcemove.transport.jetstream.streams import BUCKET, LOBBY_SUBJECT
@@ -58,6 +58,7 @@ class JetStreamLobby:
         the same for all who use the lobby."""
         self._ask, self._join_seconds = ask, join_seconds
         self._meetings: dict[bytes, bytes] = {}
+        self._listed = 0
 
     # ------------------------------------------------------------------------------------------------- what players do
 
@@ -82,16 +83,17 @@ class JetStreamLobby:
         """The open offers for which `wanted` holds, at most this many, in the order of their hashes. Offers that are
         over, or that their host has not signed, are left out. Of a bucket with more than 10,000 values the oldest are
         read."""
-        found, _ = await self._ask(self._read_all, "for the open offers")
+        found, _, self._listed = await self._ask(self._read_all, "for the open offers")
         offers = (each.shown for each in found if not each.shown.is_full and not each.shown.is_over)
         chosen = [each for each in offers if wanted(each.offer)]
         return tuple(sorted(chosen, key=lambda each: each.offer.hash)[:most])
 
     async def changed(self, _offers: Collection[bytes]) -> None:
-        """Wait until an offer has changed, or for some seconds. Raises the error that has ended the connection."""
+        """Wait until an offer has changed since `list`, or for some seconds. Raises the error that has ended the
+        connection."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CHANGE_SECONDS):
-                await self._ask(_note_change, "for changes of offers")
+                await self._ask(self._note_change, "for changes of offers")
 
     async def look(self, offer: bytes) -> OfferStatus:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
@@ -159,7 +161,7 @@ class JetStreamLobby:
     # ------------------------------------------------------------------------------------------------------ the bucket
 
     async def _require_wanted(self, offer: Offer) -> None:
-        found, now = await self._ask(self._read_all, "for the open offers")
+        found, now, _ = await self._ask(self._read_all, "for the open offers")
         if not now < offer.expires <= now + LONGEST_OFFER:
             raise RelayRefused(offer.hash, Reason.EXPIRED, f"there it is {now:.0f}; an offer may be good for a week")
         others = [each for each in found if each.shown.signed.offer.host == offer.host and not each.shown.is_over]
@@ -200,8 +202,8 @@ class JetStreamLobby:
         except OtherOfferShown:
             return seq
 
-    async def _read_all(self, session: NatsSession) -> tuple[tuple[LobbyEntry, ...], float]:
-        """Every offer, and the server's time."""
+    async def _read_all(self, session: NatsSession) -> tuple[tuple[LobbyEntry, ...], float, int]:
+        """Every offer, the server's time, and the number of the newest value."""
         found: list[Delivered] = []
 
         def on_message(each: Delivered) -> bool:
@@ -216,7 +218,13 @@ class JetStreamLobby:
             judged.append(self._judged(each, now))
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
-        return tuple(each for each in judged if each is not None), now
+        newest = max((each.seq for each in found), default=0)
+        return tuple(each for each in judged if each is not None), now, newest
+
+    async def _note_change(self, session: NatsSession) -> None:
+        """Return when any value is in the bucket that was stored after the list was read."""
+        async with session.feed(BUCKET, LOBBY_SUBJECT + ">", From(self._listed + 1), lambda _: False) as feed:
+            await feed.ended.wait()
 
     def _judged(self, found: Delivered, now: float) -> LobbyEntry | None:
         key = found.subject.removeprefix(LOBBY_SUBJECT)
@@ -233,12 +241,6 @@ class JetStreamLobby:
         return await self._ask(
             lambda session: _swap(session, offer, value, revision), f"to change offer 0x{offer.hex()}"
         )
-
-
-async def _note_change(session: NatsSession) -> None:
-    """Return when any value is stored in the bucket."""
-    async with session.feed(BUCKET, LOBBY_SUBJECT + ">", NEW, lambda _: False) as feed:
-        await feed.ended.wait()
 
 
 async def _swap(session: NatsSession, offer: bytes, value: StoredOffer, revision: int) -> bool:

@@ -264,6 +264,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         self._outbox = SendBuffer()
         for transport in self._tables.values():
             transport.lose()
+        self.lobby.lose()
 
 
 def _parts(message: FromRelay) -> Iterator[FromRelay]:

@@ -32,6 +32,7 @@ from forcemove.transport.offers import (
 )
 from forcemove.transport.reconnecting import InTime
 from forcemove.transport.wire import (
+    ALL_OFFERS,
     JoinOffer,
     ListOffers,
     MakeOffer,
@@ -47,6 +48,8 @@ __all__ = ["WebSocketLobby"]
 
 _REQUEST_ID = 8
 """Bytes."""
+_LIST_WATCH = b"list"
+"""The id of our request to be told of a change."""
 _LISTING_SECONDS = 30.0
 
 
@@ -74,7 +77,7 @@ class WebSocketLobby:
         self._joined: dict[bytes, JoinOffer] = {}
         self._listed: frozenset[bytes] = frozenset()
         self._seen: dict[bytes, tuple[bool, int, _Joins]] = {}
-        self._change = asyncio.Event()
+        self._change, self._is_older = asyncio.Event(), False
         self._failure: ForcemoveError | None = None
 
     # ------------------------------------------------------------------------------------------------- what players do
@@ -94,6 +97,7 @@ class WebSocketLobby:
         """The open offers for which `wanted` holds, at most this many, in the order of their hashes. Offers that are
         over, or that host and guests have not signed, are left out. However many pages a relay has, it is asked for no
         more after 30 seconds."""
+        self._change.clear()
         found: list[OfferStatus] = []
         after, until = bytes(32), time.monotonic() + _LISTING_SECONDS
         while len(found) < most and time.monotonic() < until:
@@ -110,8 +114,18 @@ class WebSocketLobby:
         return tuple(found[:most])
 
     async def changed(self, offers: Collection[bytes]) -> None:
-        """Wait until one of these offers has changed, or for some seconds. New offers do not end the wait: list them.
-        Raises the error that has ended the connection."""
+        """See `connect.LobbyPort.changed`. A relay that is older than this program tells of these offers alone: there
+        new ones do not end the wait."""
+        self._is_older = False
+        self._send(WatchOffer(_LIST_WATCH, ALL_OFFERS))
+        await self._change.wait()
+        if self._is_older:
+            await self._one_changed(offers)
+        if self._failure is not None:
+            raise self._failure
+
+    async def _one_changed(self, offers: Collection[bytes]) -> None:
+        """Wait until one of these offers has changed, or for some seconds."""
         new = [each for each in offers if each not in self._listed]
         self._listed = frozenset(offers)
         self._seen = {offer: seen for offer, seen in self._seen.items() if offer in self._listed}
@@ -121,8 +135,6 @@ class WebSocketLobby:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CHANGE_SECONDS):
                 await self._change.wait()
-        if self._failure is not None:
-            raise self._failure
 
     async def look(self, offer: bytes) -> OfferStatus:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
@@ -173,7 +185,7 @@ class WebSocketLobby:
     def unanswered(self) -> Iterator[Message]:
         """The requests to be made again on a new connection."""
         yield from [message for message, _ in self._requests.values()]
-        yield from (WatchOffer(b"", offer) for offer in {*self._watched, *self._listed})
+        yield from (WatchOffer(b"", offer) for offer in self._watched)
         yield from (message for offer, message in self._joined.items() if offer in self._watched)
 
     def on_message(self, message: OfferShown | OffersListed | RequestRefused) -> bool:
@@ -182,6 +194,10 @@ class WebSocketLobby:
             _replace(updates, message)
         if not isinstance(message, OffersListed) and message.about in self._listed and self._is_change(message):
             self._change.set()
+        if message.id == _LIST_WATCH and (isinstance(message, OffersListed) or message.about == ALL_OFFERS):
+            is_of_use, self._is_older = not self._change.is_set(), isinstance(message, RequestRefused)
+            self._change.set()
+            return is_of_use
         _, answer = self._requests.get(message.id, (None, None))
         if answer is None or answer.done():
             return not isinstance(message, OffersListed) and message.about in {*self._watched, *self._listed}
@@ -199,6 +215,11 @@ class WebSocketLobby:
         before = self._seen.get(message.about, now)
         self._seen[message.about] = now
         return message.is_over or bool(message.until) or now != before
+
+    def lose(self) -> None:
+        """The connection is lost: nobody tells of changes before the list was asked for again."""
+        self._listed = frozenset()
+        self._change.set()
 
     def fail(self, failure: ForcemoveError) -> None:
         """End the lobby: pending calls get the failure."""
