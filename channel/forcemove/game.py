@@ -264,7 +264,8 @@ class Game(PlayableApp, Protocol):
 
     def prompt(self, state: VariablePart) -> str:
         """What the next mover is asked for, as the end of a sentence that begins with `Your turn to`: `place an O`.
-        `state`: not final. Raises an `AppError` on bytes that are not a position."""
+        Where nobody is asked, since the players' programs act by themselves, what they do, with an ellipsis at its end:
+        `Dealing…`. `state`: not final. Raises an `AppError` on bytes that are not a position."""
         ...
 
     def result(self, state: VariablePart) -> RoundResult | None:

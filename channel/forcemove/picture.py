@@ -84,7 +84,7 @@ class Spot:
     - `word`: of the choice that it makes, see `Choice.word`.
     - `x`, `y`, `width`, `height`: where it is.
     - `text`: what it is, for those who do not see it, such as `the middle, free`.
-    - `reason`: why it can never be chosen in this position, such as `it has a mark`; else empty.
+    - `reason`: why it can never be chosen in this position, such as `it is taken`; else empty.
 
     Raises `InvalidValue` on what is not a place.
     """

@@ -11,9 +11,20 @@ from forcemove.game import Game, Names, RoundResult
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.state import SignedState, VariablePart
 
-__all__ = ["GAME_OVER", "RoundCount", "position_line", "result_line", "score_line", "state_words", "words_by_turn"]
+__all__ = [
+    "GAME_OVER",
+    "UNASKED",
+    "RoundCount",
+    "position_line",
+    "result_line",
+    "score_line",
+    "state_words",
+    "words_by_turn",
+]
 
 GAME_OVER = "The game is over."
+UNASKED = "\N{HORIZONTAL ELLIPSIS}"
+"""The end of a prompt that asks nobody, see `Game.prompt`."""
 
 
 class RoundCount:
@@ -52,9 +63,10 @@ def state_words(game: Game | None, before: VariablePart | None, state: VariableP
     Raises an `AppError` on bytes that are not a position.
     """
     if state.is_final:
-        return "the final state"
+        return "the end of the game"
     if state.turn_num < 2 * count:
-        return "the terms" if state.turn_num < count else "all is paid in"
+        is_paid_for = any(each.amount for each in state.outcome)
+        return "the terms" if state.turn_num < count else "all is paid in" if is_paid_for else "ready to play"
     return "a move" if game is None else game.move_text(_just_before(before, state), state)
 
 
@@ -76,18 +88,18 @@ def _move_line(game: Game, before: VariablePart | None, after: VariablePart, nam
     )
 
 
-def _turn_line(game: Game, state: VariablePart, names: Names, viewer: int | None) -> str:
+def _turn_line(prompt: str, state: VariablePart, names: Names, viewer: int | None) -> str:
     """Whose turn it is: `Your turn to place an O.`"""
     # In the opening nobody has moved: the first move of the game is participant 0's.
     seat = (max(state.turn_num, 2 * len(names) - 1) + 1) % len(names)
     whose = "Your" if seat == viewer else f"{names[seat]}'s"
-    return f"{whose} turn to {game.prompt(state)}."
+    return f"{whose} turn to {prompt}."
 
 
 def position_line(
     game: Game, before: VariablePart | None, state: VariablePart, names: Names, viewer: int | None = None
 ) -> str:
-    """What was done last, how the round has ended with it, and whose turn it is.
+    """What was done last, how the round has ended with it, and whose turn it is; or what programs do by themselves.
 
     - `game`: the channel's.
     - `before`: the state before, None where it is not at hand.
@@ -99,7 +111,10 @@ def position_line(
     """
     if state.is_final:
         return GAME_OVER
-    parts = [_turn_line(game, state, names, viewer)]
+    prompt = game.prompt(state)
+    if prompt.endswith(UNASKED):
+        return prompt
+    parts = [_turn_line(prompt, state, names, viewer)]
     if (result := game.result(state)) is not None:
         parts.insert(0, result_line(result, names, viewer))
     if state.turn_num >= 2 * len(names):

@@ -126,4 +126,4 @@ def test_the_words_are_there_and_harmless() -> None:
 
 
 def test_a_list_of_nothing_says_so() -> None:
-    assert "This journal has no games" in channels_page([], 0)
+    assert "You have not played any games" in channels_page([], 0)

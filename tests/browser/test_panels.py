@@ -128,7 +128,7 @@ def test_a_shut_button_says_why_and_sends_nothing(looks: Looks) -> None:
         assert spot.attributes["aria-disabled"] == "true"
         assert spot.attributes["type"] == "button"
         assert "name" not in spot.attributes
-        assert spot.attributes["title"] in ("it has a mark", "it is the turn of Bob")
+        assert spot.attributes["title"] in ("it is taken", "it is Bob's turn")
 
 
 def test_ways_out_say_what_follows_and_what_it_costs(looks: Looks) -> None:
@@ -189,6 +189,14 @@ def test_the_inspector_says_what_the_chain_would_answer(looks: Looks) -> None:
     before, after = view_of(looks.theirs()), view_of(looks.challenged())
     assert "checkpoint: accepted" in panel(before, "happened")
     assert "TurnNumberNotIncreased: recorded 8, submitted 8" in panel(after, "happened")
+
+
+def test_what_only_developers_want_is_behind_a_switch_until_an_entry_is_chosen(looks: Looks) -> None:
+    view = view_of(looks.theirs())
+    for each in (view, replace(view, at=0)):
+        facts = find(channel_panels(each)["happened"], "facts")
+        assert "turnNum" in facts.text
+        assert ("open" in facts.attributes) == (each.at is not None)
 
 
 def test_any_entry_can_be_inspected(looks: Looks) -> None:

@@ -90,7 +90,8 @@ def test_two_people_meet_play_and_are_paid_without_scripts(world: World) -> None
     for page in pages:
         board = page.path
         page.open("/lobby")
-        page.reload_until("result")  # nobody is seated any more
+        page.reload_until("Dismiss")  # nobody is seated any more
+        assert "result  " not in page.html  # as a terminal says it
         page.open(board)
         assert HOME in page.html
         assert [name for name in ("Ann", "Bob", "Host", "Guest") if name in page.html] == ["Ann", "Bob"]

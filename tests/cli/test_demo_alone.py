@@ -40,6 +40,7 @@ def test_a_script_plays_leaves_and_is_paid(tmp_path: Path, game: str) -> None:
     assert (code, complained) == (0, "")
     assert "You are Alice, and play against Bob" in said
     assert "deposit: in block" in said
+    assert said.count("   Dealing\N{HORIZONTAL ELLIPSIS}") == (game == "discard")
     assert "conclude: in block" in said
     found = {name: (float(before), float(after)) for name, before, after in BALANCE.findall(said)}
     won = {name: after - before for name, (before, after) in found.items()}
@@ -64,6 +65,12 @@ def test_who_leaves_between_rounds_is_told_what_is_paid(tmp_path: Path) -> None:
     assert code == 0
     assert "Leave now: you are paid 1 ether. Type yes or no." in said
     assert "result      No gain, no loss; 1 ether was paid to you." in said
+
+
+def test_the_rules_are_told_by_either_word(tmp_path: Path) -> None:
+    for words in ("rules", "help rules", "Help  Rules"):
+        _, said, _ = scripted(tmp_path, "tic-tac-toe", words, "leave", "yes")
+        assert f"> {words}\n{GAMES_FOR_TWO[-1].rules_text[0]}" in said, words
 
 
 def test_what_the_chain_costs_and_what_has_happened_is_said_at_the_table(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_three_play_a_game_for_three_to_its_payout(stakes: WorldOfThree) -> None
     for player in (host, bob, carol):
         assert "  players      3, with the host" in player.said
         assert "players     Alice 0x" in player.said
-        assert " has left, and the game is over: pay this." in player.said
+        assert " has left, and the game is over." in player.said
         assert "was paid to you" in player.said
     assert "Alice (you) 0.0" in host.said
     assert "Player 3 (you) 0.0" in carol.said

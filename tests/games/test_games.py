@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forcemove import App, AppError, Choice, FalseMove, Game, Move, Names
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination, require_same_totals
-from forcemove.rounds import position_line
+from forcemove.rounds import UNASKED, position_line
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices
 from tests.evm import errors_of
@@ -71,9 +71,10 @@ def test_every_error_of_the_contract_has_its_twin(game: Game) -> None:
 def test_every_reachable_position_is_described_in_one_line(game: Game) -> None:
     for at in space_of(game).reachable():
         text = position_line(game, None, at, names_of(game))
-        assert text.endswith(".")
         assert "\n" not in text
-        assert any(name in text for name in names_of(game))
+        is_unasked = game.prompt(at).endswith(UNASKED)
+        assert text == game.prompt(at) if is_unasked else text.endswith(".")
+        assert is_unasked or any(name in text for name in names_of(game))
 
 
 @each_game
@@ -113,7 +114,9 @@ def test_bytes_that_are_no_position_raise_the_games_own_error(game: Game) -> Non
 def test_during_the_setup_participant_0_is_announced_as_the_first_mover(game: Game) -> None:
     for turn_num in range(2 * min(game.seats)):
         opening = state(game.initial_app_data(terms(STAKE)), balances(game), turn_num=turn_num)
-        assert position_line(game, None, opening, names_of(game)).startswith("Alice's turn to ")
+        prompt = game.prompt(opening)
+        said = prompt if prompt.endswith(UNASKED) else f"Alice's turn to {prompt}."
+        assert position_line(game, None, opening, names_of(game)) == said
 
 
 @each_game

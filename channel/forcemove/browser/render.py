@@ -175,6 +175,7 @@ def _happened(view: ChannelView, window: Window) -> str:
         older=window.older,
         newer=window.newer,
         found=found,
+        is_chosen=view.at is not None,
     )
 
 

@@ -34,7 +34,7 @@ def move_text(state: VariablePart) -> str:
     if kind is PositionType.READY:
         return "asked for another hand"
     if kind < _IS_DEALT:
-        return f"dealt, step {int(kind)} of {int(_IS_DEALT)}"
+        return "dealt"
     if kind is _IS_DEALT:
         return f"turned {cards.name(core.top)} up: the cards are dealt"
     if kind in _SHOWN:
@@ -51,7 +51,7 @@ def prompt(state: VariablePart) -> str:
     core = decode(state.app_data).core
     kind = core.position_type
     if kind < _IS_DEALT:
-        return "deal"
+        return "Dealing\N{HORIZONTAL ELLIPSIS}"
     if kind in (PositionType.OVER, PositionType.TIED):
         return "start another hand"
     if kind is PositionType.SHOWING or core.passes == PLAYERS:

@@ -86,5 +86,5 @@ def _spot(position: Position, cell: int, is_open: bool, names: Names, x_player: 
     mark = mark_of(cell)
     seat = x_player if position.crosses & mark else 1 - x_player if position.noughts & mark else None
     held = "free" if seat is None else f"{'X' if seat == x_player else 'O'} of {names[seat]}"
-    reason = "" if is_open or seat is None else "it has a mark"
+    reason = "" if is_open or seat is None else "it is taken"
     return Spot(str(cell), x, y, _CELL, _CELL, f"{CELL_NAMES[cell].partition(' ')[2]}, {held}"[:200], reason)

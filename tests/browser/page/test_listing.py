@@ -21,7 +21,7 @@ def test_what_is_urgent_comes_first(looks: Looks) -> None:
     finalized = looks.challenged()
     end = finalized.finalizes_at
     rows = listed_rows([row_of(paid), row_of(playing), row_of(finalized, end), row_of(challenged)], end)
-    assert [row.phase for row in rows] == ["in challenge", "finalized", "playing, your turn", "closed"]
+    assert [row.phase for row in rows] == ["in challenge", "over, being paid", "playing, your turn", "over"]
     assert [row.tone for row in rows] == ["bad", "", "", "muted"]
     assert [row.money.split(" ", 2)[2] for row in rows] == ["if it ended now", "to come", "if it ended now", "paid"]
 

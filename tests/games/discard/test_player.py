@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from forcemove import AppError, ChooseMove, ConcludeWanted, FalseMove, VariablePart
 from forcemove.inspect.apps import KnownApp, KnownBy, PositionFacts, read_position
-from forcemove.rounds import position_line
+from forcemove.rounds import UNASKED, position_line
 from forcemove.sessions.playing import content, counted_bot, human_player, played_channel
 from forcemove.testing.calls import ID, Bench
 from forcemove.testing.false_moves import require_false_moves_seen
@@ -241,7 +241,7 @@ def test_what_was_drawn_just_now_is_unread_until_the_other_has_answered() -> Non
 @pytest.mark.parametrize("hand", HANDS)
 def test_every_position_is_in_one_line_three_rows_and_a_picture(hand: str) -> None:
     for state in games()[hand][::9]:
-        assert position_line(GAME, None, state, NAMES).endswith(".")
+        assert position_line(GAME, None, state, NAMES).endswith((".", UNASKED))
         assert len(board(state, NAMES, b"").splitlines()) == 3
         assert draw(state, None, b"", NAMES, ()).markup()
 

@@ -20,6 +20,7 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.headline import headline_of, names_for, played_state, state_before
 from forcemove.text.situation.moment import capitalised, gas_text, named, paid_text, results_of, shown_names
+from forcemove.text.situation.turn import PHASE_WORDS
 
 __all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of", "picture_of"]
 
@@ -111,7 +112,7 @@ def board_of(view: ChannelView) -> Board:
     balances = balances_of(view)
     return Board(
         harmless(view.game.title),
-        seen.phase.value,
+        PHASE_WORDS[seen.phase],
         "bad" if seen.phase is Phase.CHALLENGED else "good" if seen.phase in OVER else "",
         tuple(each for each in balances if not each.is_ours),
         tuple(each for each in balances if each.is_ours),
@@ -231,12 +232,14 @@ def _button(view: ChannelView, option: Option, keys: dict[str, str]) -> SpotButt
 def _why_shut(view: ChannelView) -> str:
     """Why nothing can be chosen, or not this."""
     seen = view.seen
+    if seen.phase in (*OVER, Phase.CONCLUDING):
+        return "the game is over"
     if view.channel.leaving:
         return "you are leaving"
     if seen.phase not in (Phase.PLAYING, Phase.CHALLENGED):
-        return f"the channel is {seen.phase.value}"
+        return "the game has not begun"
     if not seen.is_ours:
-        return f"it is the turn of {named(view, seen.mover)}"
+        return f"it is {named(view, seen.mover)}'s turn"
     return "it cannot be chosen now"
 
 

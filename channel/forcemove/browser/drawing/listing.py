@@ -14,6 +14,7 @@ from forcemove.text.durations import local_time
 from forcemove.text.harmless import harmless
 from forcemove.text.names import full_name
 from forcemove.text.situation.moment import clock_text
+from forcemove.text.situation.turn import PHASE_WORDS
 
 __all__ = ["ListingRow", "listed_rows"]
 
@@ -61,7 +62,7 @@ def _row(listed: ListedChannel, now: int) -> ListingRow:
         ", ".join(full_name(*each) for each in summary.others),
         local_time(summary.begun_at)[0] if summary.begun_at else "",
         harmless(listed.score),
-        "put away" if is_away else summary.phase.value + turn,
+        "put away" if is_away else PHASE_WORDS[summary.phase] + turn,
         "bad" if until else "muted" if is_away or summary.phase is Phase.CLOSED else "",
         until,
         clock_text(until - now) if until else "",

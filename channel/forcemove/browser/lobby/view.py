@@ -265,7 +265,8 @@ def _lines(table: RunningTable) -> Sequence[str]:
         case TableState.PLAYING:
             return ["It is being played."]
         case _:
-            return [each for each in table.lines if each.startswith(_ENDING)][-2:] or ["It is over."]
+            lines = (line.partition(" ") for line in table.lines)
+            return [text.strip() for head, _, text in lines if head in _ENDING][-2:] or ["It is over."]
 
 
 _ENDING = ("result", "paid")

@@ -12,7 +12,7 @@ from forcemove.browser.drawing.board import Drawing, picture_of
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names
 from forcemove.protocol.state import VariablePart
-from forcemove.rounds import position_line, score_line, state_words
+from forcemove.rounds import GAME_OVER, position_line, score_line, state_words
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.sessions.watching.watch_link import WatchLink
 from forcemove.text.amounts import amount_text
@@ -122,7 +122,7 @@ def _headline(game: Game | None, states: list[SeenState], position: SeenState | 
         return "Nothing was seen yet."
     newest = states[-1].state
     if newest.is_final:
-        return f"Turn {newest.turn_num}. The game is over: pay this."
+        return f"Turn {newest.turn_num}. {GAME_OVER}"
     if position is None:
         return f"Turn {newest.turn_num}. The players agree on the terms and pay in."
     before = _before(states, position.state)

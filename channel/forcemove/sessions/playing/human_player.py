@@ -101,8 +101,8 @@ class HumanPlayer:
         offered = [(each.word, f"{each.text}{_gas_text(each.gas)}") for each in seen if each.kind == MOVE]
         if is_stuck(channel, played.phase) and not is_friendly:
             offered.append((_CHALLENGE, f"wait no longer, and ask the chain{_gas_text(gas.get(_CHALLENGE))}"))
-        paid = "" if is_friendly else "; what the balances are then is paid"
-        leave = f"end the game with your next turn{paid}"
+        when = "now" if channel.is_our_turn else "with your next turn"
+        leave = f"end the game {when}" + ("" if is_friendly else "; you are asked first, with what you are paid")
         offered += [(_LEAVE, f"{leave}{_gas_text(each.gas)}") for each in seen if each.kind == _LEAVE]
         offered += away
         return (*offered, (HELP, f"what can be done here, such as {RULES} and {HISTORY}"))
@@ -135,7 +135,7 @@ class HumanPlayer:
         said = typed.strip().partition(" ")
         if said[0].lower() == SAY and said[2].strip() and self.chat is not None:
             return self.chat.say(said[2])
-        typed, choices = typed.strip().lower(), self.choices
+        typed, choices = " ".join(typed.lower().split()).removeprefix(f"{HELP} "), self.choices
         if typed == RULES:
             return self._show(self._game.rules_text)
         if typed == HISTORY and self.played is not None:

@@ -21,7 +21,7 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.state import VariablePart
-from forcemove.rounds import RoundCount, position_line, score_line
+from forcemove.rounds import GAME_OVER, UNASKED, RoundCount, position_line, score_line
 from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import GuestMissing
 from forcemove.sessions.playing.content import NAMES, balances, content_of
@@ -72,7 +72,7 @@ class PlayedChannel:
         self.fatal_error: Exception | None = None
         self._game, self._choose, self._output = game, choose, output
         self.names = names
-        self._shown = -1
+        self._shown, self._said = -1, ""
         self._rounds = RoundCount(game)
         self._played: ManagedChannel | None = None
         self._now, self._patience = clock, Patience(patience, clock(), move_time)
@@ -236,7 +236,9 @@ class PlayedChannel:
         self._show_content()
         before = None if self._played is None else state_before(self._played.channel, state)
         what = position_line(self._game, before, state, self.names, self._viewer)
-        self._output.say(f"turn {state.turn_num:>4}   {self._ending(state) if state.is_final else what}")
+        if what != self._said or not what.endswith(UNASKED):
+            self._output.say(f"turn {state.turn_num:>4}   {self._ending(state) if state.is_final else what}")
+        self._said = what
         if is_over:
             self._output.say(f"score       {self.score}")
         if is_over and any(each.amount for each in state.outcome):
@@ -244,10 +246,9 @@ class PlayedChannel:
 
     def _ending(self, state: VariablePart) -> str:
         """The text of a final state. Of two players each knows who has left."""
-        over = "the game is over" + (": pay this." if any(each.amount for each in state.outcome) else ".")
         if len(self.names) == len(NAMES):
-            return over
-        return f"{self.names[state.turn_num % len(self.names)]} has left, and {over}"
+            return GAME_OVER
+        return f"{self.names[state.turn_num % len(self.names)]} has left, and the game is over."
 
 
 def _opening_history(played: ManagedChannel) -> ChannelHistory:

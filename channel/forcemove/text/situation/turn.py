@@ -7,7 +7,19 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import shown_names
 
-__all__ = ["turn_text"]
+__all__ = ["PHASE_WORDS", "turn_text"]
+
+PHASE_WORDS = {
+    Phase.CHECKING: "starting",
+    Phase.PREFUND: "starting",
+    Phase.FUNDING: "paying in",
+    Phase.PLAYING: "playing",
+    Phase.CONCLUDING: "ending",
+    Phase.CHALLENGED: "in challenge",
+    Phase.FINALIZED: "over, being paid",
+    Phase.CLOSED: "over",
+}
+"""How far a game is, in a word or two."""
 
 
 def turn_text(game: Game, channel: Channel, phase: Phase, names: Names, *, is_asked: bool) -> str:
@@ -23,5 +35,5 @@ def turn_text(game: Game, channel: Channel, phase: Phase, names: Names, *, is_as
     if is_asked:
         return f"Your turn: {title}"
     if channel.is_our_turn or phase not in (Phase.PLAYING, Phase.CHALLENGED):
-        return f"{title}: {phase.value}"
+        return f"{title}: {PHASE_WORDS[phase]}"
     return f"{shown_names(names)[channel.next_turn % channel.agreement.count]}'s turn: {title}"

@@ -65,11 +65,11 @@ def _leave(moment: Moment, option: Option | None) -> WayOut:
     when = "now" if moment.seen.is_ours else "with your next turn"
     paid = paid_text(moment, option.shares)
     if moment.channel.agreement.is_friendly or not paid:
-        return WayOut("leave", "Leave the game", f"You sign the end {when}.", "", "")
+        return WayOut("leave", "Leave the game", f"The game ends {when}.", "", "")
     but = "" if moment.seen.is_ours else ", unless a move before it changes that"
     gas = "" if moment.channel.agreement.is_friendly else gas_text(option.gas)
     sure = leaving_text(moment.channel, moment.leave_cost, moment.tokens)
-    return WayOut("leave", "Leave the game", f"You sign the end {when}; {paid}{but}.", gas, "", sure)
+    return WayOut("leave", "Leave the game", f"The game ends {when}; {paid}{but}.", gas, "", sure)
 
 
 def leaving_text(channel: Channel, cost: int, tokens: Tokens) -> str:
