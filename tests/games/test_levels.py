@@ -1,4 +1,4 @@
-"""Whoever thinks beats the bot that people play against unless they choose another."""
+"""Anyone who thinks beats the bot that people play against unless they choose another."""
 
 from __future__ import annotations
 

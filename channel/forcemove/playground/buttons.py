@@ -11,6 +11,7 @@ from forcemove.playground.controls import Control, ControlGroup
 from forcemove.playground.playground import Playground
 from forcemove.playground.tours import TOURS
 from forcemove.protocol.machine.channel import OVER, Phase
+from forcemove.rounds import GAME_OVER
 from forcemove.text.explanations import headline
 
 __all__ = ["groups_of", "press"]
@@ -54,7 +55,7 @@ def _of_bob(playground: Playground) -> tuple[Control, ...]:
     bob, player = match.bob, playground.players[1]
     gone = "Bob has vanished." if player.is_gone else ""
     away = gone or ("Bob is silent." if bob.is_silent else "")
-    over = "The game is over." if match.managed.phase in OVER else ""
+    over = GAME_OVER if match.managed.phase in OVER else ""
     ahead = over or ("" if match.managed.phase in _PLAYED else "The game has not begun, or is over.")
     is_fair = not (bob.is_late or bob.will_cheat or bob.will_withhold)
     return (

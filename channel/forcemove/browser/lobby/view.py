@@ -10,6 +10,7 @@ from forcemove.chain.addresses import short_address, show_address
 from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.codec.json_text import hex_text
+from forcemove.rounds import GAME_OVER
 from forcemove.sessions.meetings.lobby import seats_text, who_waits
 from forcemove.sessions.meetings.terms import offered_amount
 from forcemove.sessions.running.running_table import RunningTable, TableState
@@ -266,7 +267,7 @@ def _lines(table: RunningTable) -> Sequence[str]:
             return ["It is being played."]
         case _:
             lines = (line.partition(" ") for line in table.lines)
-            return [text.strip() for head, _, text in lines if head in _ENDING][-2:] or ["It is over."]
+            return [text.strip() for head, _, text in lines if head in _ENDING][-2:] or [GAME_OVER]
 
 
 _ENDING = ("result", "paid")

@@ -14,7 +14,7 @@ from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.sessions.playing.content import NAMES
 from forcemove.text.amounts import amount_text, format_amount
-from forcemove.text.situation.end import ENDINGS, paid_to_you
+from forcemove.text.situation.end import ENDINGS, EVEN, paid_to_you
 from forcemove.text.situation.headline import names_for
 
 __all__ = ["EndObserver", "end_lines", "race_text"]
@@ -72,7 +72,7 @@ def end_lines(
         text = f"Not all have paid in; {back if ours.payable else 'you had paid in nothing'}."
     else:
         amount = amount_text(ours.asset, abs(won), tokens)
-        what = f"You {'win' if won > 0 else 'lose'} {amount}" if won else "No gain, no loss"
+        what = f"You {'win' if won > 0 else 'lose'} {amount}" if won else EVEN
         text = f"{what}; {paid_to_you((ours,), tokens, is_paid=result.ending is not Ending.EXPIRED)}."
     yield f"result      {text}"
     if score:

@@ -11,7 +11,9 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
 from forcemove.text.situation.moment import Moment, capitalised, clock_text, clock_time, gas_text, named, paid_text
 
-__all__ = ["ClockPanel", "clock_of"]
+__all__ = ["RUN_OUT", "ClockPanel", "clock_of"]
+
+RUN_OUT = "The clock has run out"
 
 _TWO = 2
 _OPENING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
@@ -45,7 +47,7 @@ def clock_of(moment: Moment) -> ClockPanel | None:
     if seen.phase is Phase.CLOSED:
         return None
     if seen.phase is Phase.FINALIZED:
-        return _clock(moment, "The clock has run out", (_collected(moment),))
+        return _clock(moment, RUN_OUT, (_collected(moment),))
     if silence is not None and silence.finalizes_at is not None:
         return _clock(
             moment, "A clock is running", _running(moment, silence, silence.finalizes_at), silence.finalizes_at

@@ -15,16 +15,17 @@ from forcemove.protocol.machine.results import Ending, Share
 from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.reports import ending_text
+from forcemove.text.situation.clock import RUN_OUT
 from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text, results_of, shown_names
 
-__all__ = ["ENDINGS", "EndText", "end_of", "paid_to_you"]
+__all__ = ["ENDINGS", "EVEN", "EndText", "end_of", "paid_to_you"]
 
 ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
 """How a channel has ended, in a sentence."""
-_EVEN, _REORGED = "No gain, no loss", "The deposits were undone"
+EVEN, _NOBODY, _REORGED = "No gain, no loss", "Nobody has won", "The deposits were undone"
 _TITLES = {
     Ending.UNFUNDED: "The game did not begin",
-    Ending.EXPIRED: "The clock has run out",
+    Ending.EXPIRED: RUN_OUT,
     Ending.UNKNOWN: "It is over",
 }
 
@@ -48,8 +49,9 @@ def end_of(moment: Moment) -> EndText | None:
     won = _lead(results, channel.index) if channel.agreement.is_friendly else sum(change for _, change in changes)
     was_played = channel.next_turn > 2 * channel.agreement.count
     is_reorged = was_played and seen.result.ending is Ending.UNFUNDED
+    even = _NOBODY if channel.agreement.is_friendly else EVEN
     title = (_REORGED if is_reorged else _TITLES.get(seen.result.ending)) or (
-        _EVEN if not won else "You won" if won > 0 else "You lost"
+        even if not won else "You won" if won > 0 else "You lost"
     )
     sentences = [ENDINGS[seen.result.ending]]
     if results:

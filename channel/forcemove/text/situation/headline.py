@@ -5,7 +5,7 @@ from __future__ import annotations
 from forcemove.game import Names
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.state import VariablePart
-from forcemove.rounds import position_line
+from forcemove.rounds import GAME_OVER, position_line
 from forcemove.text.depths import deposit_text
 from forcemove.text.situation.moment import Moment, named, shown_names
 
@@ -60,11 +60,11 @@ def _awaited_text(moment: Moment) -> str:
         case Phase.CHALLENGED:
             return "A challenge is running."
         case Phase.CONCLUDING:
-            return f"The game is over. {_end_awaited(moment)}"
+            return f"{GAME_OVER} {_end_awaited(moment)}"
         case Phase.FINALIZED:
-            return "The game is over. Waiting for the chain to pay."
+            return f"{GAME_OVER} Waiting for the chain to pay."
         case Phase.CLOSED:
-            return "The game is over."
+            return GAME_OVER
         case _:
             return _deposit_awaited(moment)
 

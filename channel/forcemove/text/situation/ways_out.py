@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from forcemove.history.overview import Option
 from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
+from forcemove.rounds import GAME_OVER
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.moment import Moment, capitalised, clock_time, gas_text, named, paid_text
 from forcemove.text.situation.presence import ABSENT
@@ -98,7 +99,7 @@ def _why_not_leave(moment: Moment) -> str:
     if moment.channel.leaving:
         return "You are leaving: the end is signed with your next turn."
     if phase in OVER:
-        return "It is over."
+        return GAME_OVER
     return "The game has not begun."
 
 
@@ -123,7 +124,7 @@ def _why_not_challenge(moment: Moment) -> str:
         case Phase.PLAYING:
             return "You are leaving."
         case Phase.FINALIZED | Phase.CLOSED:
-            return "It is over."
+            return GAME_OVER
         case Phase.CONCLUDING:
             return "The end is signed: your client challenges by itself if it must."
         case _:
