@@ -113,6 +113,7 @@ WAITING = (
     "cli/test_demo.py",
     "cli/test_whole_words.py",
     "link_page/test_stand_ins.py",
+    "browser/games/test_round_ends.py",
     "browser/served/test_lobby.py",
     "cli/test_play_disputes.py",
     "browser/served/test_clicks.py",
