@@ -43,6 +43,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr("forcemove.chain.rpc.time", made)
+    monkeypatch.setattr("forcemove.chain.rpc.pause", made.sleep)
     monkeypatch.setattr("forcemove.chain.limits.time", SimpleNamespace(monotonic=made.monotonic))
     return made
 

@@ -13,6 +13,7 @@ ROOMS = (
     "forcemove.backoff",
     "forcemove.program",
     "forcemove.connecting",
+    "forcemove.posting",
     "forcemove.picture",
     "forcemove.protocol",
     "forcemove.keys",
@@ -97,7 +98,7 @@ HASHES = frozenset({"Crypto", "eth_hash", "eth_utils", "sha3"})
 ALL = ("forcemove",)
 OURS = ("forcemove", "forcemove_games")
 SERVERS = tuple(f"forcemove.{room}" for room in ("browser", "relay", "serving", "watchtower.service"))
-SOCKETS = ("forcemove.transport.relay_page", "forcemove.transport.websocket.socket", "forcemove.watchtower.posting")
+SOCKETS = ("forcemove.posting", "forcemove.transport.relay_page", "forcemove.transport.websocket.socket")
 """The rooms that serve, and the modules by which clients reach them: other modules are put in their places where there
 are no sockets of the system."""
 BANS = (

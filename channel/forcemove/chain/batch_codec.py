@@ -1,21 +1,22 @@
-"""Batches of JSON-RPC 2.0 (section 6) as bytes, and their answers as web3's providers give them. Pure."""
+"""Batches of JSON-RPC 2.0 (section 6) as bytes, and their answers. Pure."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from forcemove.chain.limits import keeping_recursion_limit
 from forcemove.errors import MalformedBytes
 
-with keeping_recursion_limit():
-    from web3.exceptions import Web3RPCError
+__all__ = ["BatchRefused", "batch_bytes", "batch_responses"]
 
-if TYPE_CHECKING:
-    from web3.types import RPCResponse
 
-__all__ = ["batch_bytes", "batch_responses"]
+class BatchRefused(Exception):
+    """A server refuses a whole batch. `response`: what it says. Stays inside this package."""
+
+    def __init__(self, response: dict[str, Any]) -> None:
+        super().__init__(repr(response.get("error")))
+        self.response = response
 
 
 def batch_bytes(requests: Sequence[tuple[str, Sequence[Any]]]) -> bytes:
@@ -27,12 +28,14 @@ def batch_bytes(requests: Sequence[tuple[str, Sequence[Any]]]) -> bytes:
     return json.dumps(calls).encode()
 
 
-def batch_responses(answers: Any, count: int) -> list[RPCResponse]:
-    """The answers to `count` requests, in the order of the requests. Raises `Web3RPCError` where the server refuses the
-    batch, `MalformedBytes` where it leaves out an answer."""
+def batch_responses(answers: Any, count: int) -> list[dict[str, Any]]:
+    """The answers to `count` requests, in the order of the requests. Raises `BatchRefused`, and `MalformedBytes` where
+    the server leaves out an answer."""
     if isinstance(answers, dict):
-        raise Web3RPCError(repr(answers.get("error")), rpc_response=cast("RPCResponse", answers))
+        raise BatchRefused(answers)
+    if not isinstance(answers, list):
+        raise MalformedBytes("answer", "it is not the answer to a batch")
     found = {each.get("id"): each for each in answers if isinstance(each, dict)}
     if found.keys() != set(range(count)):
         raise MalformedBytes("answer", "it is not the answer to a batch")
-    return [cast("RPCResponse", found[number]) for number in range(count)]
+    return [found[number] for number in range(count)]

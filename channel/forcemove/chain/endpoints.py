@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from typing import TypeVar
 
 from forcemove.chain.asking import Steps
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.task_queue import Priority
+from forcemove.chain.threads import wait
 
 __all__ = ["answering", "answers", "poll"]
 
@@ -37,7 +37,7 @@ def poll(
     begun = {chain: chain.worker.begin(ask(chain), Priority.SHOW) for chain in chains}
     waiting, until = set(begun.values()), time.monotonic() + _LONGEST
     while waiting and (left := until - time.monotonic()) > 0:
-        ended, waiting = wait(waiting, left, FIRST_COMPLETED)
+        ended, waiting = wait(waiting, left)
         if any(each.exception() is None for each in ended):
             until = min(until, time.monotonic() + _GRACE)
     for each in waiting:

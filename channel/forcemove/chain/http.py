@@ -12,14 +12,12 @@ import io
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from forcemove.backoff import Backoff, asked_pause
+from forcemove.backoff import Backoff
 from forcemove.chain.batch_codec import batch_bytes, batch_responses
-from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint
 from forcemove.chain.limits import (
     MAX_ANSWER,
     AnswerTooLarge,
@@ -30,13 +28,12 @@ from forcemove.chain.limits import (
     require_time,
     seconds_left,
 )
-from forcemove.chain.quirks import Meaning, means
-from forcemove.chain.transport import StatusRefused
+from forcemove.chain.refusals import answer_in
 from forcemove.connecting import CERTIFICATES_VARIABLE
-from forcemove.errors import MalformedBytes, PassingError
+from forcemove.errors import MalformedBytes
 
 with keeping_recursion_limit():
-    from requests import Request, Session, codes
+    from requests import Request, Session
     from requests.adapters import HTTPAdapter
     from requests.exceptions import ConnectionError as NoConnection
     from urllib3.exceptions import HTTPError as ConnectionFault
@@ -49,14 +46,11 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
     from web3.types import RPCEndpoint, RPCResponse
 
-__all__ = ["HttpProvider", "busy", "refusal"]
+__all__ = ["HttpProvider"]
 
 _ATTEMPTS = 3
 _PAUSE, _LONGEST_PAUSE = 0.1, 0.2
 """Seconds before another attempt to connect, at first and at last."""
-_USUAL_WAIT, _LONGEST_WAIT = 1.0, 30.0
-"""Seconds for which a server that is busy is not asked: where it does not say how long, and at most, since a challenge
-may last for no more than a minute."""
 _MOST_KEPT = 64
 """Connections that are kept open: no fewer than there are threads that ask at once."""
 
@@ -83,7 +77,7 @@ class HttpProvider(JSONBaseProvider):
     def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
         """Send several requests, each its method and parameters, as one batch, and wait for the answers. Raises also as
         `batch_responses`."""
-        return batch_responses(self._ask(batch_bytes(requests), parse_json), len(requests))
+        return cast("list[RPCResponse]", batch_responses(self._ask(batch_bytes(requests), parse_json), len(requests)))
 
     def _ask(self, body: bytes, parse: Callable[[bytes], Any]) -> Any:
         with most_seconds(self._timeout):
@@ -156,30 +150,8 @@ class HttpProvider(JSONBaseProvider):
 
 
 def _answer(response: BaseHTTPResponse, parse: Callable[[bytes], Any]) -> Any:
-    """The answer; with another status than 200, the JSON-RPC error that is in the body. Raises `AnswerTooLarge`,
-    `MalformedBytes`, `StatusRefused`."""
-    body = _body(response)
-    if response.status == codes.ok:
-        return parse(body)
-    with suppress(MalformedBytes):
-        if not means(Meaning.BUSY, status=response.status) and "error" in (answer := parse_answer(body)):
-            return answer
-    raise StatusRefused(response.status, response.headers.get("Retry-After", ""))
-
-
-def refusal(endpoint: str, method: str, status: int, retry_after: str) -> PassingError:
-    """The error of an HTTP status that comes without a JSON-RPC error. `retry_after`: the header, empty where there is
-    none."""
-    if means(Meaning.BUSY, status=status):
-        return busy(endpoint, retry_after)
-    if means(Meaning.TOO_MUCH, status=status):
-        return EndpointFailed(method, f"HTTP status {status}")
-    return NotAnEthereumEndpoint(endpoint, f"it answered with HTTP status {status}")
-
-
-def busy(endpoint: str, retry_after: str = "") -> NodeBusy:
-    """The error of a server that will answer later; `retry_after` as of `refusal`."""
-    return NodeBusy(endpoint, asked_pause(retry_after, _USUAL_WAIT, _LONGEST_WAIT))
+    """See `answer_in`. Raises also `AnswerTooLarge`, `MalformedBytes`."""
+    return answer_in(response.status, _body(response), response.headers.get("Retry-After", ""), parse)
 
 
 def _body(response: BaseHTTPResponse) -> bytes:

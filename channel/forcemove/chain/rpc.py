@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from forcemove.chain.endpoint_name import EndpointName
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable, WrongChain
 from forcemove.chain.limits import RequestRate
+from forcemove.chain.threads import pause
 from forcemove.chain.transport import CALLS, Reverted, RpcTransport
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
 
@@ -125,7 +126,7 @@ class Rpc:
         if wait is None:
             raise NodeBusy(self.endpoint, self._busy)
         if wait:
-            time.sleep(wait)
+            pause(wait)
 
     def _on_busy(self, busy: NodeBusy) -> None:
         self._busy = busy.seconds

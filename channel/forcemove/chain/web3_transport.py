@@ -12,10 +12,11 @@ from http.client import RemoteDisconnected
 from ssl import SSLError
 from typing import TYPE_CHECKING, Any, cast
 
+from forcemove.chain.batch_codec import BatchRefused
 from forcemove.chain.endpoint_name import MOST_WORDS, EndpointName
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, TlsFailed, Unreachable
 from forcemove.chain.limits import AnswerTooLarge, keeping_recursion_limit
-from forcemove.chain.quirks import Meaning, means
+from forcemove.chain.refusals import refused, refused_by_status
 from forcemove.chain.reverts import revert_data
 from forcemove.chain.transport import CALLS, Reverted, StatusRefused
 from forcemove.connecting import connection_words
@@ -67,8 +68,6 @@ class Web3Transport:
             from requests.exceptions import InvalidURL, RequestException
             from web3.exceptions import BadResponseFormat, Web3RPCError
 
-            from forcemove.chain.http import refusal
-
         endpoint = self._name.shown
         match failure:
             case MalformedBytes():
@@ -80,7 +79,7 @@ class Web3Transport:
             case Web3RPCError():
                 return self._refused(method, failure.rpc_response)
             case StatusRefused():
-                return refusal(endpoint, method, failure.status, failure.retry_after)
+                return refused_by_status(endpoint, method, failure)
             case BadResponseFormat():
                 return NotAnEthereumEndpoint(endpoint, "its answer is not JSON-RPC")
             case InvalidURL():
@@ -93,13 +92,7 @@ class Web3Transport:
                 return EndpointFailed(method, str(failure)[:MOST_WORDS] or type(failure).__name__)
 
     def _refused(self, method: str, response: object) -> ForcemoveError:
-        error = response.get("error") if isinstance(response, Mapping) else None
-        code, words = (error.get("code"), error.get("message")) if isinstance(error, Mapping) else (None, error)
-        if means(Meaning.BUSY, code=code):
-            from forcemove.chain.http import busy
-
-            return busy(self._name.shown)
-        return EndpointFailed(method, self._name.hidden_in(str(words or "it gave no reason")))
+        return refused(self._name, method, response.get("error") if isinstance(response, Mapping) else None)
 
 
 class Web3BatchTransport(Web3Transport):
@@ -114,6 +107,8 @@ class Web3BatchTransport(Web3Transport):
         """See `BatchTransport`."""
         try:
             responses = self._batches.make_requests(requests)
+        except BatchRefused as refusal:
+            raise self._refused("a batch", refusal.response) from None
         except Exception as failure:
             raise self._typed("a batch", failure) from None
         return [self._answer(*each, response) for each, response in zip(requests, responses, strict=True)]

@@ -65,7 +65,8 @@ class WebSocketProvider(JSONBaseProvider):
     def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
         """Send several requests, each its method and parameters, as one batch, and wait for the answers. Raises also as
         `batch_responses`."""
-        return batch_responses(self._ask(batch_bytes(requests), lambda said: "error" in said), len(requests))
+        answers = self._ask(batch_bytes(requests), lambda said: "error" in said)
+        return cast("list[RPCResponse]", batch_responses(answers, len(requests)))
 
     def _ask(self, request: bytes, is_answer: Callable[[dict[str, Any]], bool]) -> Any:
         """What is said to a request. `is_answer`: whether an object is that, rather than a notification; what is not an

@@ -6,16 +6,17 @@ of less urgent ones. So no long reading holds up what defends, and no endpoint w
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
+from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
 from forcemove.chain.asking import Exchanges, Steps, never
 from forcemove.chain.errors import EndpointHangs
 from forcemove.chain.rpc import Rpc
 from forcemove.chain.task_queue import Priority, Task, TaskQueue
+from forcemove.chain.threads import Condition, Thread, start_thread, wait
 
 __all__ = ["EndpointWorker", "Look", "wait_for", "waiting_for"]
 
@@ -44,11 +45,12 @@ class EndpointWorker:
     def __init__(self, owner: _Asks) -> None:
         """`owner`: has the `rpc` by which the endpoint is asked."""
         self._owner = owner
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._tasks = TaskQueue()
-        self._thread: threading.Thread | None = None
+        self._thread: Thread | None = None
         self._asked_at: float | None = None
-        self._hanging: list[threading.Thread] = []
+        self._hanging: list[Thread] = []
+        self._shift = 0
 
     @property
     def endpoint(self) -> str:
@@ -75,8 +77,8 @@ class EndpointWorker:
             future = self._tasks.begin(asked, priority)
             self._replace_hanging()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=self.endpoint, daemon=True)
-                self._thread.start()
+                self._shift += 1
+                self._thread = start_thread(partial(self._work, self._shift), self.endpoint)
             self._changed.notify()
         return future
 
@@ -97,31 +99,31 @@ class EndpointWorker:
 
     # ------------------------------------------------------------------------------------------------- in the thread
 
-    def _work(self) -> None:
-        while (task := self._next()) is not None:
+    def _work(self, shift: int) -> None:
+        """Ask until nothing is left to ask, or another thread has begun: each has its own number."""
+        while (task := self._next(shift)) is not None:
             goes_on = task.go_on(self._owner.rpc)
             with self._changed:
-                if self._is_current:
+                if self._is_at_work(shift):
                     self._asked_at = None
                 if goes_on:
                     self._tasks.put_back(task)
                     self._changed.notify()
 
-    def _next(self) -> Task | None:
+    def _next(self, shift: int) -> Task | None:
         """The most urgent task; None where this thread is to end."""
         with self._changed:
-            while self._is_current:
+            while self._is_at_work(shift):
                 if self._tasks:
                     self._asked_at = time.monotonic()
                     return self._tasks.take()
-                if not self._changed.wait(_IDLE_SECONDS) and not self._tasks and self._is_current:
+                if not self._changed.wait(_IDLE_SECONDS) and not self._tasks and self._is_at_work(shift):
                     self._thread = None
             return None
 
-    @property
-    def _is_current(self) -> bool:
+    def _is_at_work(self, shift: int) -> bool:
         """Whether this is the thread that works now: one that hung for too long was replaced."""
-        return self._thread is threading.current_thread()
+        return self._thread is not None and self._shift == shift
 
 
 def waiting_for(
@@ -147,6 +149,6 @@ def wait_for(look: Look[T]) -> T:
     """Wait for the end of a look; its result. Raises what it raises."""
     try:
         while True:
-            wait(next(look), _SLICE, FIRST_COMPLETED)
+            wait(next(look), _SLICE)
     except StopIteration as end:
         return cast("T", end.value)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from forcemove.backoff import Backoff
 from forcemove.chain.errors import Unreachable
+from forcemove.chain.threads import aside
 from forcemove.errors import PassingError
 from forcemove.node.errors import ChannelInUse
 from forcemove.text.explanations import headline
@@ -42,12 +43,12 @@ async def when_free(begin: Callable[[], _T], notify: Callable[[str], None]) -> _
 
 
 async def when_answered(ask: Callable[[], _T], notify: Callable[[str], None]) -> _T:
-    """What `ask`, which runs in a thread of its own, returns once a node answers. `notify`: is called once, with the
+    """What `ask`, beside which all else goes on, returns once a node answers. `notify`: is called once, with the
     text that it is waited for. Raises the other errors of `ask`."""
     is_reported, pauses = False, Backoff(_PAUSE, _LONGEST_PAUSE)
     while True:
         try:
-            return await asyncio.to_thread(ask)
+            return await aside(ask)
         except PassingError as error:
             if not is_reported:
                 what = f"{error.endpoint} is out of reach." if isinstance(error, Unreachable) else headline(error)

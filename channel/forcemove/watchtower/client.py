@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from forcemove.backoff import asked_pause
 from forcemove.errors import InvalidValue, MalformedBytes
+from forcemove.posting import Answer, post, reason_of
 from forcemove.protocol.codec.json_text import parse_json
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import require_bytes
 from forcemove.watchtower.appointment import Appointment, sign_appointment
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
-from forcemove.watchtower.posting import Answer, post, reason_of
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, verify_receipt
 
 __all__ = ["TowerClient"]
 
 _BUSY = (429, 503)
 _PAUSE, _LONGEST_PAUSE = 5.0, 60.0
+_MAX_ANSWER, _MEDIA_TYPE = 4_096, "application/octet-stream"
+"""Bytes of an answer that are read: a receipt has less than 400; and what an appointment is."""
 _LONGEST = 300
 """Characters of an error's text that are kept."""
 
@@ -55,7 +57,7 @@ class TowerClient:
     async def _post(self, body: bytes) -> Answer:
         """The tower's answer. Raises `TowerUnreachable`."""
         try:
-            return await post(f"{self.url}/appointments", body, self._timeout)
+            return await post(f"{self.url}/appointments", body, self._timeout, most=_MAX_ANSWER, media_type=_MEDIA_TYPE)
         except Exception as error:  # whatever a tower says, and whatever a library makes of it
             raise TowerUnreachable(self.url, reason_of(error)) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -21,6 +20,7 @@ from forcemove.browser.lobby.view import (
 )
 from forcemove.browser.pages import ChangeSignal
 from forcemove.chain.addresses import show_address
+from forcemove.chain.threads import aside
 from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import TokenFacts
 from forcemove.program import program
@@ -116,7 +116,7 @@ class LobbyPages:
             return
         payer = self._tables.service.wallet.payer_address
         try:
-            lines = await asyncio.to_thread(game.venue.costs_lines, shown.offer, payer)
+            lines = await aside(lambda: game.venue.costs_lines(shown.offer, payer))
             found: _Costs = labelled_lines(lines), ()
         except Exception as error:
             found = (), error_lines(error)

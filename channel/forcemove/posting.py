@@ -1,4 +1,5 @@
-"""Posts bytes over HTTP, through aiohttp: the one module that knows by what a client reaches a tower. Knows no tower.
+"""Posts bytes over HTTP, through aiohttp: the one module that knows by what a client reaches a tower, or a page a node.
+Knows neither.
 
 Where there are no sockets of the system, another module of these names can be put in its place.
 """
@@ -13,31 +14,37 @@ from forcemove.connecting import connection_words
 
 __all__ = ["Answer", "post", "reason_of"]
 
-_MAX = 4_096
-"""Bytes of an answer that are read. A receipt has less than 400."""
+_PIECE = 2**16
+"""Bytes that are read at once."""
 _LONGEST = 300
 """Characters of an error's text that are kept."""
 
 
 class Answer(NamedTuple):
-    """What came back: the status, the first bytes of the body, and the Retry-After header, empty where there is none.
-    No redirection is followed."""
+    """What came back: the status, the body, and the Retry-After header, empty where there is none. No redirection is
+    followed."""
 
     status: int
     body: bytes
     retry_after: str
 
 
-async def post(url: str, body: bytes, seconds: float) -> Answer:
-    """Post, once. `seconds`: that the answer may take in all, also where its bytes come slowly. What it raises
-    `reason_of` says in words."""
-    headers = {"Content-Type": "application/octet-stream", "Accept-Encoding": "identity"}
+async def post(url: str, body: bytes, seconds: float, *, most: int, media_type: str) -> Answer:
+    """Post, once. What it raises `reason_of` says in words.
+
+    - `url`: http:// or https://.
+    - `body`: of the request.
+    - `seconds`: that the answer may take in all, also where its bytes come slowly.
+    - `most`: bytes of the answer that are wanted; a few more may come.
+    - `media_type`: of the body.
+    """
+    headers = {"Content-Type": media_type, "Accept-Encoding": "identity"}
     timeout = aiohttp.ClientTimeout(total=seconds)
     async with (
         aiohttp.ClientSession(timeout=timeout, auto_decompress=False) as session,
         session.post(url, data=body, headers=headers, allow_redirects=False) as answer,
     ):
-        return Answer(answer.status, await _read(answer.content), answer.headers.get("Retry-After", ""))
+        return Answer(answer.status, await _read(answer.content, most), answer.headers.get("Retry-After", ""))
 
 
 def reason_of(error: Exception) -> str:
@@ -52,8 +59,8 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_LONGEST]
 
 
-async def _read(content: aiohttp.StreamReader) -> bytes:
-    data = b""
-    while len(data) <= _MAX and (part := await content.read(_MAX)):
+async def _read(content: aiohttp.StreamReader, most: int) -> bytes:
+    data = bytearray()
+    while len(data) <= most and (part := await content.read(_PIECE)):
         data += part
-    return data
+    return bytes(data)
