@@ -21,7 +21,7 @@ from tests.cli.test_browse import come_to_channel
 
 WALLET = local_keys()[5]
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/enter\?token=[\w-]{43}")
-_PROVIDER = """
+PROVIDER = """
 window.ethereum = { request: async ({ method, params }) => {
   const answer = await window.askWallet(method, params || []);
   if (answer.error) throw Object.assign(new Error(answer.error.message), { code: answer.error.code });
@@ -71,7 +71,7 @@ def opened(browser: Browser, demo: Demo, wallet: ScriptedWallet) -> Iterator[Pag
     assert address is not None
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     context.expose_binding("askWallet", wallet.answer)
-    context.add_init_script(_PROVIDER)
+    context.add_init_script(PROVIDER)
     page = context.new_page()
     page.set_default_timeout(60_000)
     errors = list[str]()

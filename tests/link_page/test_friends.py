@@ -38,16 +38,27 @@ class File:
         self.data = data
 
 
+class Browser:
+    """What a page says of its browser. `suspends`: see `begin`; `is_kept`: whether it has promised to keep files."""
+
+    def __init__(self, *, suspends: bool = True, is_kept: bool = True) -> None:
+        self.suspends, self.is_kept = suspends, is_kept
+
+    async def persisted(self) -> bool:
+        return self.is_kept
+
+
 class Player:
     """A player's browser: what it keeps, and the tab that is open. Within a block the tab plays."""
 
     def __init__(self, relay: str, name: str) -> None:
         self.relay, self.name = relay, name
-        self.files = [File(), File(), File()]
+        self.files = [File() for _ in range(4)]
+        self.browser = Browser()
         self.tab: FriendsTab
 
     async def __aenter__(self) -> FriendsTab:
-        tab, problem = begin(self.files, self.relay, self.name, PAGE)
+        tab, problem = await begin(self.files, self.relay, self.name, PAGE, self.browser)
         assert tab is not None, problem
         self.tab = tab
         return tab
@@ -155,8 +166,8 @@ async def test_a_link_to_a_game_that_is_gone_leads_to_the_lobby_which_says_so(re
         assert "no longer open" in await html(bob, "/lobby")
 
 
-def test_a_name_that_others_would_not_be_shown_is_refused(relay: str) -> None:
-    tab, problem = begin([File(), File(), File()], relay, "You", PAGE)
+async def test_a_name_that_others_would_not_be_shown_is_refused(relay: str) -> None:
+    tab, problem = await begin([File() for _ in range(4)], relay, "You", PAGE, Browser())
     assert tab is None
     assert "others would not be shown" in problem
 
@@ -166,7 +177,7 @@ async def test_a_key_that_is_lost_is_said(relay: str) -> None:
     async with browser:
         pass
     browser.files[0].data = b""
-    tab, problem = begin(browser.files, relay, "Bob", PAGE)
+    tab, problem = await begin(browser.files, relay, "Bob", PAGE, Browser())
     assert tab is None
     assert "key" in problem
 

@@ -99,7 +99,7 @@ async def test_who_is_invited_is_told_the_game_and_the_host(relay: RelayProcess)
     async with connect_relay(relay.url) as connection:
         await connection.lobby.make(offer, KEY)
         status, body, _ = await get(relay, f"/invitations/{Link(relay.url, offer.hash)}")
-    assert (status, json.loads(body)) == (200, {"game": "tic-tac-toe", "host": "Alice"})
+    assert (status, json.loads(body)) == (200, {"game": "tic-tac-toe", "host": "Alice", "stake": False})
 
 
 async def test_a_relay_says_whether_it_has_a_page(relay: RelayProcess, tmp_path: Path) -> None:

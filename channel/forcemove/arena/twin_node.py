@@ -12,9 +12,10 @@ from typing import Any
 from forcemove.arena.twin_contract import TwinAnswer, TwinContract
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.answers import has_topics
-from forcemove.chain.book import AddressBook, Deployed
+from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import BlockHeader, Call
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
+from forcemove.chain.create2 import derived_address
+from forcemove.chain.derived_book import derived_book
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import LOCAL_BALANCE, local_keys
 from forcemove.chain.rpc import as_bytes
@@ -99,13 +100,13 @@ class TwinNode:
 
     def deploy(self, games: Iterable[PlayableApp]) -> AddressBook:
         """Let channels of these games be there, each at the address at which its contract would be deployed."""
-        ours = artifact(ADJUDICATOR)
-        contracts = {ADJUDICATOR: _deployed(ours)}
+        games = tuple(games)
+        book = derived_book(_CHAIN_ID, games)
         for game in games:
-            contracts[game.artifact.name] = entry = _deployed(game.artifact)
-            self._contract.rules[entry.address] = game
-            self._codes[entry.address] = game.artifact.runtime_bytecode
-        return AddressBook(_CHAIN_ID, CUSTOMARY_FACTORY, ours.compiler_version, ours.compiler_settings, contracts)
+            address = book.find(game.artifact.name).address
+            self._contract.rules[address] = game
+            self._codes[address] = game.artifact.runtime_bytecode
+        return book
 
     # ---------------------------------------------------------------------------------------------------------- blocks
 
@@ -238,10 +239,6 @@ class TwinNode:
         blocks = self.blocks[int(request["fromBlock"], 16) :]
         receipts = (receipt for block in blocks for receipt in block.receipts.values())
         return wanted_logs(request, (log for receipt in receipts for log in receipt["logs"]))
-
-
-def _deployed(contract: Any) -> Deployed:
-    return Deployed(derived_address(contract), contract.creation_code_hash, contract.source_hash, None, 0)
 
 
 def wanted_logs(request: Mapping[str, Any], logs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
+from forcemove.chain.threads import aside
 from forcemove.errors import ForcemoveError
 from forcemove.link_page.friends import FriendsTab
-from forcemove.link_page.kept import KeptImage, kept_key
+from forcemove.link_page.kept import KeptImage, Slot, kept_key
+from forcemove.link_page.stake import checked, stake_of
+from forcemove.link_page.stake_settings import StakeSettings
+from forcemove.link_page.stake_site import StakeSite
 from forcemove.link_page.tab import games_for_two
 from forcemove.protocol.signing import Key
 from forcemove.sessions.options import TableOptions
@@ -21,6 +26,12 @@ from forcemove.transport.links import parse_link
 
 __all__ = ["begin", "relay_of"]
 
+_NOTHING_KEPT = "This browser keeps nothing here, so that no stake could be defended: the page plays friendly games."
+_CANNOT_WAIT = (
+    "This browser lacks what a stake needs (JavaScript Promise Integration, which Chromium has since version 137): the "
+    "page plays friendly games."
+)
+
 
 def relay_of(link: str) -> tuple[str, str]:
     """The relay that a link names, and why it names none; one of them is empty."""
@@ -30,25 +41,42 @@ def relay_of(link: str) -> tuple[str, str]:
         return "", explain(error)
 
 
-def begin(slots: Sequence[Any], relay: str, name: str, page: str) -> tuple[FriendsTab | None, str]:
-    """Friendly games, which play on by themselves, and what was begun before; and why there are none.
+async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser: Any) -> tuple[FriendsTab | None, str]:
+    """The games, which play on by themselves, and what was begun before; and why there are none.
 
-    - `slots`: JavaScript's files of the key and of the image's two copies; none where nothing is kept.
+    - `slots`: JavaScript's files of the key, of the image's two copies and of the stake's settings; none where nothing
+      is kept.
     - `relay`: its address.
     - `name`: the player's, which the others are shown.
     - `page`: this page's address, which friends are given.
+    - `browser`: tells whether Python can wait inside a function there (`suspends`, see `chain.threads`), and, when it
+      is asked (`persisted`), whether it has promised to keep the files.
     """
+    games, files = games_for_two(), list(map(_File, slots))
+
+    async def check(found: StakeSettings) -> StakeSettings:
+        is_kept = await browser.persisted()
+        return await aside(lambda: checked(found, games, is_kept=is_kept))
+
+    def keep(found: StakeSettings) -> None:
+        files[-1].write(found.encode())
+
     try:
         options = TableOptions(relay, name=own_name(name), page=page)
-        tab = FriendsTab(games_for_two(), *_kept(list(map(_File, slots))), options)
+        settings = StakeSettings.decode(files[-1].read()) if files and browser.suspends else None
+        stake = None if settings is None else stake_of(settings, games, is_kept=await browser.persisted())
+        impossible = _NOTHING_KEPT if not files else "" if browser.suspends else _CANNOT_WAIT
+        journal, key = _kept(files)
+        stake_site = StakeSite(settings, key.address, urlsplit(page).netloc, impossible, check, keep)
+        tab = FriendsTab(games, journal, key, options, stake, stake_site)
     except ForcemoveError as error:
         return None, explain(error)
     tab.play()
     return tab, ""
 
 
-def _kept(slots: Sequence[_File]) -> tuple[Journal, Key]:
-    key_slot, *copies = slots or (_Nowhere(), _Nowhere(), _Nowhere())
+def _kept(slots: Sequence[Slot]) -> tuple[Journal, Key]:
+    key_slot, *copies = slots[:3] or (_Nowhere(), _Nowhere(), _Nowhere())
     image = KeptImage(copies)
     kept = image.read()
     key = kept_key(key_slot, has_journal=bool(kept))

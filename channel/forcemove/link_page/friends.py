@@ -1,4 +1,4 @@
-"""Friendly games over one relay, as a tab plays them: a node, a lobby and tables, as `forcemove browse` has them."""
+"""Games over one relay, as a tab plays them: a node, a lobby and tables, as `forcemove browse` has them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.lobby_site import LOBBY, LobbySite
 from forcemove.browser.lobby.view import offer_path
+from forcemove.browser.pages import PathSite
 from forcemove.browser.table_pages import TablePages
+from forcemove.browser.wallet.wallet_pages import wallet_of
+from forcemove.browser.wallet.wallet_site import WalletSite
 from forcemove.browser.watching.watch_site import WatchSite
 from forcemove.game import Game
+from forcemove.link_page.stake import Stake
+from forcemove.link_page.stake_site import StakeSite
 from forcemove.link_page.tab import PageTab
 from forcemove.protocol.signing import Key
 from forcemove.sessions.options import TableOptions, Wallet
@@ -28,42 +33,66 @@ if TYPE_CHECKING:
 
 __all__ = ["FriendsTab"]
 
+_HINT = "Say under Stake how you play for one, and open the link again."
+
 _LOG = logging.getLogger(__name__)
 
 
 class FriendsTab(PageTab):
     """The lobby of a relay and the tables of one player, for one tab."""
 
-    def __init__(self, games: Sequence[Game], journal: Journal, key: Key, options: TableOptions) -> None:
+    def __init__(
+        self,
+        games: Sequence[Game],
+        journal: Journal,
+        key: Key,
+        options: TableOptions,
+        stake: Stake | None,
+        stake_site: StakeSite,
+    ) -> None:
         """Play nothing yet. Made in the event loop that runs it.
 
         - `games`: what can be played.
         - `journal`: has the games that were begun; is closed by `close`.
         - `key`: the player's.
         - `options`: the relay, the player's name, and where friends find this page.
+        - `stake`: how a stake is played for; None for friendly games alone.
+        - `stake_site`: the page on which the player says so.
         """
         self._journal = journal
-        service = TableService(journal, Wallet(key, key, key.address), _Log(), games=games)
-        playable = playable_games(games, (), None)
+        service = _service(games, journal, key, stake)
+        playable = playable_games(games, stake.chains, stake.book) if stake else playable_games(games, (), None)
         self._channels = TablePages(journal, games, home=LOBBY)
         service.on_committed(self._channels.on_committed)
         tables = OpenTables(service, playable, options, self._channels.sit, self._channels.leave_seat, _Log())
-        self._lobby_pages = LobbyPages(LobbyFollower(options.relay, playable, key.address), tables)
+        self._lobby_pages = LobbyPages(LobbyFollower(options.relay, playable, key.address), tables, stake_hint=_HINT)
         self._watched = WatchedTables(games)
-        super().__init__(self._channels, [LobbySite(self._lobby_pages), WatchSite(self._watched)])
+        sites: list[PathSite] = [LobbySite(self._lobby_pages), WatchSite(self._watched), stake_site]
+        self._wallet = wallet_of(service, self._channels)
+        super().__init__(self._channels, [*sites, WalletSite(self._wallet)] if self._wallet else sites)
 
     async def run(self) -> None:
         """See `PageTab`; then the journal is closed."""
         try:
-            await self._lobby_pages.run(self._channels.run(), self._watched.run())
+            wallet = (self._wallet.watch(),) if self._wallet else ()
+            await self._lobby_pages.run(self._channels.run(), self._watched.run(), *wallet)
         finally:
             self._journal.close()
 
     async def follow(self, link: str) -> str:
-        """Join the game of a link, on whose terms the player has agreed. Returns the path of the page to show. Raises
-        as `parse_link`."""
+        """Join the game of a link, on whose terms the player has agreed; to a game for a stake the player agrees on its
+        page. Returns the path of the page to show. Raises as `parse_link`."""
         offer = parse_link(link).offer
-        return offer_path(offer) if await self._lobby_pages.join_by_link(offer) else LOBBY
+        return offer_path(offer) if await self._lobby_pages.open_link(offer) else LOBBY
+
+
+def _service(games: Sequence[Game], journal: Journal, key: Key, stake: Stake | None) -> TableService:
+    """What drives the channels; a stake is paid, and won, by the wallet."""
+    if stake is None:
+        return TableService(journal, Wallet(key, key, key.address), _Log(), games=games)
+    account, tower = stake.settings.account, stake.settings.tower
+    wallet, towers = Wallet(key, account, account), () if tower is None else (tower,)
+    return TableService(journal, wallet, _Log(), chains=stake.chains, games=games, towers=towers, limits=stake.limits)
 
 
 class _Log:

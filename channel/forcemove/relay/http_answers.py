@@ -79,7 +79,7 @@ class HttpAnswers:
             offer = None
         if offer is None:
             raise web.HTTPNotFound
-        return web.json_response({"game": offer.game, "host": offer.name})
+        return web.json_response({"game": offer.game, "host": offer.name, "stake": not offer.is_friendly})
 
     async def _health(self, _: web.Request) -> web.Response:
         is_failing, is_stopping = self._services.committer.is_failing, self._is_stopping()

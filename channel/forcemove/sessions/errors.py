@@ -9,6 +9,7 @@ from forcemove.errors import CounterpartyError, ForcemoveError, LocalError
 __all__ = [
     "CannotPayIn",
     "ChallengeTooShort",
+    "DepositsOverLimit",
     "FaultAtTable",
     "GameNotInBook",
     "GuestMissing",
@@ -21,6 +22,7 @@ __all__ = [
     "OfferOver",
     "OtherSilent",
     "StakeTooLow",
+    "StakesRefused",
     "TokenUnclear",
     "TooFewTokens",
 ]
@@ -150,3 +152,20 @@ class TokenUnclear(LocalError):
     """Two endpoints say different things about the token `asset` (its address)."""
 
     asset: bytes
+
+
+@dataclass(eq=False)
+class DepositsOverLimit(LocalError):
+    """With `deposit` in this channel and `others` in the channels that are not closed, more than `most` would lie in
+    channels, all in wei."""
+
+    deposit: int
+    others: int
+    most: int
+
+
+@dataclass(eq=False)
+class StakesRefused(LocalError):
+    """No channel for a stake may begin here: `reason`."""
+
+    reason: str

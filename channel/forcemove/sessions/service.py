@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Chain
 from forcemove.game import Game
+from forcemove.inspect.journal_channel import read_channels
 from forcemove.node.assemble import Assembly
 from forcemove.node.friendly import FriendlyAssembly
 from forcemove.node.managed_channel import ManagedChannel
@@ -21,6 +22,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.sessions.defence import Defence
 from forcemove.sessions.errors import JournalOfOtherPlayer
+from forcemove.sessions.meetings.stake_limits import StakeLimits, deposited_in
 from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.messenger_tasks import carry, until_delivered, until_sent
 from forcemove.sessions.options import Wallet
@@ -29,6 +31,7 @@ from forcemove.sessions.playing.notices import TableNotices
 from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_background
 from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.sessions.standby import when_free
+from forcemove.store.records import StoredChannel
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.watchtower.publisher import TowerPublisher
 from forcemove.workers.chain_defaults import default_look_every
@@ -60,6 +63,7 @@ class TableService:
         games: Sequence[Game] = (),
         towers: Sequence[TowerClient] = (),
         lease: float = 60.0,
+        limits: StakeLimits | None = None,
     ) -> None:
         """Make the node, the publisher and the defence.
 
@@ -70,7 +74,9 @@ class TableService:
         - `games`: those that are installed; channels of other games cannot be defended.
         - `towers`: the watchtowers that are given an appointment for each channel.
         - `lease`: see `Node`.
+        - `limits`: of new channels for a stake; None for none.
         """
+        self._limits = limits
         self.journal, self.wallet, self.chains, self.games = journal, wallet, tuple(chains), tuple(games)
         self.lease = lease
         self._output, self._towers = output, tuple(towers)
@@ -95,6 +101,15 @@ class TableService:
     def has_tower(self) -> bool:
         """Whether a watchtower is given our newest states."""
         return bool(self._towers)
+
+    def require_within_limits(self, deposit: int, duration: int) -> None:
+        """Refuse a new channel, which is not in the journal yet, where more would lie in channels than is wanted.
+        Raises as `StakeLimits.require`, whose parameters these are."""
+        if self._limits is not None:
+            found, _ = read_channels(self.journal, self.games)
+            stored = [each.channel for each in found if each.address == self.wallet.key.address]
+            driven = [each.channel for each in self._node.channels.values()]
+            self._limits.require(deposit, duration, deposited_in((*stored, *driven)))
 
     @property
     def has_money(self) -> bool:
@@ -230,18 +245,27 @@ class TableService:
 
     def _add(self, setup: ChannelSetup) -> ManagedChannel:
         """Let the node drive a channel, which it may have been defending. Raises as `Node.add`, and
-        `JournalOfOtherPlayer`."""
+        `JournalOfOtherPlayer`, and of a new channel as `require_within_limits`."""
         if setup.id in self._node.channels:
             self._node.release_channel(setup.id)
-        self._require_one_player(setup.id)
+        stored = self.journal.load(setup.id)
+        if stored is None:
+            self._require_within_limits(setup)
+        else:
+            self._require_one_player(stored)
         return self._node.add(setup)
 
-    def _require_one_player(self, channel_id: bytes) -> None:
+    def _require_within_limits(self, setup: ChannelSetup) -> None:
+        """Nothing goes on between this and `Node.add`: two channels that begin at the same time count each other."""
+        agreement = setup.assembly.agreement
+        if not agreement.is_friendly:
+            index = agreement.fixed_part.participants.index(self.wallet.key.address)
+            deposit = sum(amounts[index] for _, amounts in agreement.deposits)
+            self.require_within_limits(deposit, agreement.fixed_part.challenge_duration)
+
+    def _require_one_player(self, stored: StoredChannel) -> None:
         """Raise `JournalOfOtherPlayer` where the journal has the channel as another participant's, whose process would
         be waited for in vain."""
-        stored = self.journal.load(channel_id)
-        if stored is None:
-            return
         channel = CHANNELS.decode(stored.snapshot)
         if channel.agreement.fixed_part.participants[channel.index] != self.wallet.key.address:
             raise JournalOfOtherPlayer(self.journal.where)

@@ -243,10 +243,10 @@ class PlayTable:
 
     async def _page(self, connection: Connection, offer: Offer) -> str:
         """The address of a page on which a friend can play an offer; empty for none."""
-        if not offer.is_friendly:
-            return ""
         if self._options.page is not None:
             return self._options.page
+        if not offer.is_friendly:
+            return ""
         from forcemove.transport.relay_page import find_page
 
         return await find_page(connection.url)
@@ -295,9 +295,12 @@ class PlayTable:
         return MeetingPoint(connection, offer, self._wallet.key, stored.keep, stored.forget_meeting, on_change)
 
     async def _say_terms(self, offer: Offer) -> None:
-        """Show the terms and what they may cost us. Raises as `GameOnChain.costs_lines`."""
+        """Show the terms and what they may cost us. Raises as `GameOnChain.costs_lines`, and
+        `TableService.require_within_limits`."""
         for line in terms_lines(offer, self._venue.title, self._venue.token):
             self._port.say(line)
+        if not offer.is_friendly:
+            self._service.require_within_limits(offer.deposit, offer.duration)
         payer = self._wallet.payer_address
         for line in await when_answered(lambda: self._venue.costs_lines(offer, payer), self._port.note):
             self._port.say(line)

@@ -474,6 +474,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Nobody could keep a time of {move_time:,} seconds for a move on this chain; nothing was signed.",
         "Offer --move-time at least {needed}, or leave it out; or ask for an offer with at least that.",
     ),
+    "DepositsOverLimit": (
+        "With {deposit:exact} for this game, and {others:exact} in channels that are not closed, more than your limit "
+        "of {most:exact} would lie in channels; nothing was signed.",
+        "Play for less, wait until another game is paid out, or type a higher limit where you have set it.",
+    ),
+    "StakesRefused": ("No game for a stake may begin here: {reason}.", "Nothing was signed."),
     "CannotPayIn": (
         "The account {account} has {balance:short}, and needs {needed:least} for deposits and gas.",
         "Nothing was signed. Send it some of the chain's ether, or play for less.",

@@ -9,6 +9,7 @@ import pytest
 from forcemove.browser.security import HEADERS, MAX_BODY
 from forcemove.browser.wallet.routes import WalletSection
 from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.browser.wallet.wallet_site import WalletSite
 from forcemove.chain.local import EmbeddedChain
 from tests.browser.page.sections import LINK
 from tests.browser.served.asking import Answer, Asker
@@ -17,7 +18,7 @@ from tests.relay.process import running_relay
 
 OFFER = "/offers/0x" + "ab" * 32
 WATCH = f"/watch/{LINK}"
-PAGES = ("/lobby", "/watch", WATCH, "/wallet")
+PAGES = ("/lobby", "/watch", WATCH, *WalletSite.heads)
 STREAMS = ("/lobby/events", WATCH + "/events", "/wallet/events")
 ONLY_FORMS = ("/offers", OFFER + "/join", OFFER + "/withdraw", "/lobby/resume", "/wallet/sent", "/wallet/refused")
 """Paths that are not pages, too."""

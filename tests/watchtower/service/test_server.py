@@ -134,6 +134,18 @@ def test_it_tells_how_it_is(tower: TowerProcess, story: Story) -> None:
     assert (status, b"watchtower" in said) == (200, True)
 
 
+def test_a_page_of_any_host_may_give_appointments_and_reads_nothing_else(tower: TowerProcess) -> None:
+    def allowed(method: str, path: str) -> tuple[int, str | None]:
+        status, _, headers = run(ask(tower, method, path, headers={"Origin": "https://relay.example"}))
+        return status, headers.get("Access-Control-Allow-Origin")
+
+    assert allowed("OPTIONS", "/appointments") == (204, "*")
+    assert allowed("POST", "/appointments") == (400, "*")
+    for path in ("/", "/health", "/metrics"):
+        assert allowed("GET", path)[1] is None
+        assert allowed("OPTIONS", path)[0] == 405
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_ends_it_with_0_and_gives_the_lease_back(
     tower: TowerProcess, story: Story, number: signal.Signals

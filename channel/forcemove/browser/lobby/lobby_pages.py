@@ -53,8 +53,22 @@ class LobbyPages:
     """The lobby of one relay and the tables of one service. Everything is asked for in the event loop's thread.
     `changes`: notified whenever a page may look different."""
 
-    def __init__(self, follower: LobbyFollower, tables: OpenTables, wall: Callable[[], float] = time.time) -> None:
-        """`follower`: knows the open games; `tables`: ours; `wall`: Unix seconds."""
+    def __init__(
+        self,
+        follower: LobbyFollower,
+        tables: OpenTables,
+        wall: Callable[[], float] = time.time,
+        stake_hint: str = "",
+    ) -> None:
+        """Show nothing yet.
+
+        - `follower`: knows the open games.
+        - `tables`: ours.
+        - `wall`: Unix seconds.
+        - `stake_hint`: what to do about a game for a stake without a chain; empty for a command.
+        """
+        self._stake_hint = stake_hint
+        self._linked: dict[bytes, Offer] = {}
         self.changes = ChangeSignal()
         self._follower, self._tables, self._wall = follower, tables, wall
         follower.on_change = tables.on_change = self.changes.notify
@@ -92,7 +106,7 @@ class LobbyPages:
     def offer_page(self, offer: bytes, form_token: str) -> OfferPage | None:
         """An offer (its hash) as its page shows it; None where it is neither in the lobby nor at our table."""
         table, shown = self._tables.table_of(offer), self._follower.find(offer)
-        known = shown.offer if shown is not None else table.offer if table is not None else None
+        known = self._open_offer(offer) or (None if table is None else table.offer)
         if known is None:
             return None
         costs, problem = self._costs.get(offer, ((), ()))
@@ -103,20 +117,28 @@ class LobbyPages:
             costs,
             problem,
             None if table is None else self._table(table),
-            shown is not None,
+            self._open_offer(offer) is not None,
             self._notice,
             form_token,
         )
 
+    def _open_offer(self, offer: bytes) -> Offer | None:
+        """An open game that is listed, or that a link has named."""
+        shown = self._follower.find(offer)
+        return self._linked.get(offer) if shown is None else shown.offer
+
     async def read_costs(self, offer: bytes) -> None:
         """Ask the chain what an open game may cost us, unless it is ours."""
-        shown = self._follower.find(offer)
-        game = None if shown is None else playable_for(self._tables.playable, shown.offer)
-        if shown is None or game is None or shown.offer.host == self._ours:
+        shown = self._open_offer(offer)
+        game = None if shown is None else playable_for(self._tables.playable, shown)
+        if shown is None or game is None or shown.host == self._ours:
             return
-        payer = self._tables.service.wallet.payer_address
+        service = self._tables.service
+        payer = service.wallet.payer_address
         try:
-            lines = await aside(lambda: game.venue.costs_lines(shown.offer, payer))
+            if not shown.is_friendly:
+                service.require_within_limits(shown.deposit, shown.duration)
+            lines = await aside(lambda: game.venue.costs_lines(shown, payer))
             found: _Costs = labelled_lines(lines), ()
         except Exception as error:
             found = (), error_lines(error)
@@ -134,10 +156,8 @@ class LobbyPages:
         if game is None:
             return f"The game {found.game!r:.60} is not installed here."
         if not (service.chains or found.is_friendly):
-            return (
-                f"This game is for a stake on chain {found.chain_id}, and here is none: "
-                f"`{program()} play {game.name} --join LINK --chain URL` joins it."
-            )
+            hint = self._stake_hint or f"`{program()} play {game.name} --join LINK --chain URL` joins it."
+            return f"This game is for a stake on chain {found.chain_id}, and here is none: {hint}"
         known = [each for each in self._tables.playable if each.game.name == game.name]
         chain_id = service.chains[0].chain_id if service.chains else NO_CHAIN
         on_chain = [each for each in known if each.chain_id == found.chain_id]
@@ -199,19 +219,20 @@ class LobbyPages:
 
     def join(self, offer: bytes) -> None:
         """Join an offer (its hash), on whose terms the person has agreed."""
-        shown = self._follower.find(offer)
-        game = None if shown is None else playable_for(self._tables.playable, shown.offer)
+        shown = self._open_offer(offer)
+        game = None if shown is None else playable_for(self._tables.playable, shown)
         if shown is None or game is None:
             self._show(NOT_OPEN)
-        elif shown.offer.host == self._ours:
+        elif shown.host == self._ours:
             self._show("This is your own offer.")
         else:
-            self._tables.join(game, Link(self._follower.url, offer), shown.offer)
+            self._linked.pop(offer, None)
+            self._tables.join(game, Link(self._follower.url, offer), shown)
             self._show("")
 
-    async def join_by_link(self, offer: bytes) -> bool:
-        """Join an offer (its hash) that need not be listed, on whose terms the person has agreed. Returns whether there
-        is a table of it then; why not is shown in the lobby."""
+    async def open_link(self, offer: bytes) -> bool:
+        """Join an offer (its hash) that need not be listed, on whose terms the person has agreed; one for a stake only
+        gets its page, on which the person agrees. Returns whether it has a page then; why not is shown in the lobby."""
         if self._tables.table_of(offer) is not None:
             return True
         found = await find_offer(self._follower.relay, offer)
@@ -219,7 +240,10 @@ class LobbyPages:
         if found is None or game is None or not found.is_for(self._ours):
             self._show(await self.why_not(offer))
             return False
-        self._tables.join(game, Link(self._follower.url, offer), found)
+        if found.is_friendly:
+            self._tables.join(game, Link(self._follower.url, offer), found)
+        else:
+            self._linked[offer] = found
         return True
 
     def withdraw(self, offer: bytes) -> None:

@@ -1,19 +1,19 @@
 // Hands what is to be signed to the browser's wallet (EIP-1193, found as EIP-6963 says), and tells the process its hash.
 "use strict";
 (() => {
-  const page = document.getElementById("wallet"), told = document.getElementById("told");
-  const { account, chain, token } = page.dataset;
-  const asked = new Set();
+  const byId = (id) => document.getElementById(id), asked = new Set(); // a page may come in place of another
   let announced;
   addEventListener("eip6963:announceProvider", (event) => { announced ||= event.detail.provider; });
   dispatchEvent(new Event("eip6963:requestProvider"));
 
-  const tell = (text) => { told.textContent = text; };
-  const post = (path, fields) =>
-    fetch(path, { method: "POST", body: new URLSearchParams({ token, ...fields }), headers: { "X-Live": "1" } })
-      .catch(() => ({ ok: false }));
+  const tell = (text) => { byId("told").textContent = text; };
+  const post = (path, fields) => {
+    const body = new URLSearchParams({ token: byId("wallet").dataset.token, ...fields });
+    return fetch(path, { method: "POST", body, headers: { "X-Live": "1" } }).catch(() => ({ ok: false }));
+  };
 
   const sign = async (wallet, { request, to, data, value }) => {
+    const { account, chain } = byId("wallet").dataset;
     const [shown] = await wallet.request({ method: "eth_requestAccounts" });
     if (shown?.toLowerCase() !== account) return tell(`The wallet shows another account, ${shown}: choose ${account} there.`);
     const on = await wallet.request({ method: "eth_chainId" });
@@ -26,11 +26,15 @@
   };
 
   document.addEventListener("click", async (event) => {
-    const button = event.target.closest("button[data-request]");
+    const button = event.target.closest("button[data-request], #ask-wallet");
     const wallet = window.ethereum || announced, { request } = button?.dataset ?? {};
     if (!button || asked.has(request)) return;
     tell("");
     if (!wallet) return tell("There is no wallet in this browser. Install one, and load this page again.");
+    if (!request) {
+      const asking = wallet.request({ method: "eth_requestAccounts" });
+      return asking.then(([account]) => { byId("account").value = account; }, () => tell("The wallet has named no account."));
+    }
     asked.add(request);
     button.disabled = true;
     try {

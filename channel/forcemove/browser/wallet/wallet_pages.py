@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from forcemove.browser.pages import ChangeSignal
+from forcemove.browser.table_pages import TablePages
 from forcemove.browser.wallet.view import SentState, TokenApproval, WalletRow, WalletView, request_name, wallet_row
 from forcemove.chain.addresses import show_address
 from forcemove.chain.asking import Steps, together
@@ -20,8 +21,9 @@ from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.transactions import Allowance
+from forcemove.sessions.service import TableService
 
-__all__ = ["WalletPages"]
+__all__ = ["WalletPages", "wallet_of"]
 
 T = TypeVar("T")
 KeyT = TypeVar("KeyT")
@@ -195,6 +197,16 @@ class WalletPages:
         self._sent[name] = sent
         self.changes.notify()
         return True
+
+
+def wallet_of(service: TableService, tables: TablePages) -> WalletPages | None:
+    """The page of a service's wallet; None where a key pays. `tables`: the pages that ask for its signature."""
+    account = service.wallet.payer
+    if not isinstance(account, bytes) or not service.chains:
+        return None
+    pages = WalletPages(account, service.chains, service.wallet_requests, has_tower=service.has_tower)
+    tables.to_sign = pages.to_sign
+    return pages
 
 
 def _approvals_of(request: WalletRequest) -> tuple[int | None, ...]:

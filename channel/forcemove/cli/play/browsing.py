@@ -18,7 +18,7 @@ from forcemove.browser.inspecting.routes import InspectSection
 from forcemove.browser.server import BrowserServer, PageSection
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.wallet.routes import WalletSection
-from forcemove.browser.wallet.wallet_pages import WalletPages
+from forcemove.browser.wallet.wallet_pages import wallet_of
 from forcemove.chain.book import AddressBook
 from forcemove.cli.terminal import Terminal
 from forcemove.errors import ForcemoveError
@@ -50,18 +50,9 @@ def page_server(
     - `book`: the chain's address book; None without a chain.
     - `sections`: other pages, which come first.
     """
-    inspecting = InspectSection(Inspecting(service.games, service.chains, book))
-    return BrowserServer(pages, port, [*sections, inspecting, *_wallet_sections(service, pages)])
-
-
-def _wallet_sections(service: TableService, tables: TablePages) -> tuple[PageSection, ...]:
-    """The page of a service's wallet; none where a key pays. `tables`: the pages that ask for its signature."""
-    account = service.wallet.payer
-    if not isinstance(account, bytes) or not service.chains:
-        return ()
-    pages = WalletPages(account, service.chains, service.wallet_requests, has_tower=service.has_tower)
-    tables.to_sign = pages.to_sign
-    return (WalletSection(pages),)
+    inspecting, wallet = InspectSection(Inspecting(service.games, service.chains, book)), wallet_of(service, pages)
+    of_wallet = () if wallet is None else (WalletSection(wallet),)
+    return BrowserServer(pages, port, [*sections, inspecting, *of_wallet])
 
 
 async def play_with_page(

@@ -20,10 +20,10 @@ const relayHere = async () => {
 const invited = async () => {
   if (!link) return;
   document.title = "You are invited – forcemove";
-  const { game, host } = await fetchJson(`invitations/${link}`);
+  const { game, host, stake } = await fetchJson(`invitations/${link}`);
   const what = game?.replaceAll(/[_-]/g, " ") ?? "a game";
   byId("loading-title").textContent = `${host || "A friend"} invites you to ${what}`;
-  byId("invited").textContent = "Nothing is installed, and nothing is at stake.";
+  byId("invited").textContent = `Nothing is installed${stake ? ". The game is for a stake" : ", and nothing is at stake"}.`;
   byId("enter-now").textContent = "Join";
 };
 

@@ -56,9 +56,10 @@ class WorkerStream extends EventTarget {
 }
 window.EventSource = WorkerStream;
 window.fetch = async (address, { body }) => {
-  const { status, text, path } = await ask({ kind: "post", path: new URL(address).pathname, fields: [...body] });
+  if (document.querySelector("form[data-persists]")) await navigator.storage.persist(); // before Python asks whether it is
+  const { status, text, path } = await ask({ kind: "post", path: new URL(address, "https://tab").pathname, fields: [...body] });
   if (path) await show(path);
-  return { ok: status < 400, redirected: false, text: async () => text };
+  return { ok: status < 400, status, redirected: false, text: async () => text };
 };
 
 const hashed = () => location.hash.startsWith("#/") ? location.hash.slice(1) : "";
@@ -83,7 +84,7 @@ window.tab = { path: () => absolute(shown).split("?")[0], go: (address) => show(
 let isReady = false;
 const addScripts = async () => {
   isReady = true;
-  for (const name of ["page.js", "calls.js"]) await new Promise((loaded) => {
+  for (const name of ["page.js", "calls.js", "wallet.js"]) await new Promise((loaded) => {
     const script = document.createElement("script");
     script.src = new URL(name, import.meta.url);
     script.onload = loaded;
@@ -104,6 +105,7 @@ const save = async (path) => {
   URL.revokeObjectURL(link.href);
 };
 document.addEventListener("click", (event) => {
+  if (event.target.id === "reload") location.reload();
   const link = event.target.closest("#page a[href]");
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();

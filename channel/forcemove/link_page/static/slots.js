@@ -1,6 +1,6 @@
-// The files that a place has in this origin's storage: the key's, and two for the journal's image. While one tab has
-// them open, no other can.
-const NAMES = ["key", "image-0", "image-1"];
+// The files that a place has in this origin's storage: the key's, two for the journal's image, and how a stake is played
+// for. While one tab has them open, no other can.
+const NAMES = ["key", "image-0", "image-1", "stake"];
 
 class Slot {
   constructor(handle) { this.handle = handle; }

@@ -69,7 +69,8 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
   const [place, why] = link ? beginning.relay_of(link).toJs() : [relay, ""];
   if (why) throw new Refused(why);
   const slots = await take(place, takesOver);
-  const [tab, problem] = beginning.begin(slots ?? [], place, name, page);
+  const browser = { suspends: "Suspending" in WebAssembly, persisted: () => navigator.storage.persisted() };
+  const [tab, problem] = await beginning.begin(slots ?? [], place, name, page, browser);
   if (problem) {
     for (const each of slots ?? []) each.close();
     throw new Refused(problem);

@@ -56,6 +56,12 @@ _SILENT_AFTER = 30.0
 """Seconds without a look at the chain after which the service fails its health check."""
 _GOODBYE = 5.0
 """Seconds in which answers may still be sent when the service ends."""
+_FOR_PAGES = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Headers": "Content-Type",
+    "Access-Control-Expose-Headers": "Retry-After",
+    "Access-Control-Max-Age": "600",
+}
 _AGAIN = 5
 """Seconds after which a client may try again, where nothing better is known."""
 _NO_PAGE = (
@@ -143,7 +149,9 @@ class _Service:
         app.router.add_get("/health", self._health)
         app.router.add_get("/metrics", self._metrics_page)
         app.router.add_post(APPOINTMENT_PATH, self._on_appointment)
+        app.router.add_options(APPOINTMENT_PATH, self._may_post)
         app.on_response_prepare.append(close_after_answer)
+        app.on_response_prepare.append(_let_pages_read)
         return app
 
     async def _until_stopped(self, ready: Callable[[], object]) -> None:
@@ -193,6 +201,10 @@ class _Service:
         if wait:
             return self._refuse(429, "TooFast", "this address sends too much", math.ceil(wait))
         return await self._take(await request.read())
+
+    async def _may_post(self, _: web.Request) -> web.Response:
+        """What a browser asks before a page of another host may post."""
+        return web.Response(status=204)
 
     async def _take(self, data: bytes) -> web.Response:
         if self._is_stopping.is_set():
@@ -247,6 +259,12 @@ class _Service:
     async def _metrics_page(self, _: web.Request) -> web.Response:
         text = self._metrics.text(self._worker.snapshot, self._silence())
         return metrics_page(text)
+
+
+async def _let_pages_read(request: web.Request, response: web.StreamResponse) -> None:
+    """Let pages of any host give appointments, which are signed, and read the receipts; nothing else is for pages."""
+    if request.path == APPOINTMENT_PATH:
+        response.headers.update(_FOR_PAGES)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, part: Callable[..., None], value: object) -> None:

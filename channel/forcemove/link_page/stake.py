@@ -1,0 +1,62 @@
+"""A stake, played for on a page: the chain through the player's nodes, and what is not done for money there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from forcemove.chain.book import AddressBook
+from forcemove.chain.chain import Chain
+from forcemove.chain.derived_book import derived_book
+from forcemove.chain.errors import WrongChain
+from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
+from forcemove.chain.posting import PostTransport
+from forcemove.game import Game
+from forcemove.link_page.stake_settings import StakeSettings
+from forcemove.sessions.errors import StakesRefused
+from forcemove.sessions.meetings.stake_limits import StakeLimits
+
+__all__ = ["Stake", "checked", "stake_of"]
+
+_LEAST_DURATION = 3600
+"""Seconds of a challenge: a page is closed sooner than a command."""
+_MAINNET = 1
+_NOT_KEPT = (
+    "this browser may delete what the page keeps whenever it likes, and no watchtower is named that would answer then"
+)
+
+
+@dataclass(frozen=True)
+class Stake:
+    """What a tab needs to play for a stake: the chain through each endpoint, its address book, and the settings."""
+
+    settings: StakeSettings
+    chains: tuple[Chain, ...]
+    book: AddressBook
+    limits: StakeLimits
+
+
+def stake_of(settings: StakeSettings, games: Sequence[Game], *, is_kept: bool) -> Stake:
+    """The chain of settings that were checked before; no node is asked yet. `is_kept`: whether the browser has promised
+    to keep the page's data."""
+    chain_id = settings.chain_id
+    chains = tuple(Chain(PostTransport(each), each, expected_chain_id=chain_id) for each in settings.endpoints)
+    refusal = "" if is_kept or settings.tower else _NOT_KEPT
+    return Stake(settings, chains, derived_book(chain_id, games), StakeLimits(settings.most, _LEAST_DURATION, refusal))
+
+
+def checked(settings: StakeSettings, games: Sequence[Game], *, is_kept: bool) -> StakeSettings:
+    """Settings with the chain's id, once every node has named the same, and one has shown the contracts. Waits for the
+    nodes. Raises `ChainError`, `WrongChain`, `NoContract`, and `StakesRefused`."""
+    if not (is_kept or settings.tower):
+        raise StakesRefused(_NOT_KEPT)
+    chains = [Chain(PostTransport(each), each) for each in settings.endpoints]
+    chain_id = chains[0].chain_id
+    for each in chains:
+        if each.chain_id != chain_id:
+            raise WrongChain(each.endpoint, chain_id, each.chain_id)
+    if chain_id == _MAINNET:
+        raise StakesRefused("this is Ethereum's main network, and a page is trusted with little")
+    book = derived_book(chain_id, games)
+    require_genuine_contract(chains[0], adjudicator_artifact(), book.adjudicator, book.factory)
+    return replace(settings, chain_id=chain_id)

@@ -1,0 +1,1 @@
+"""A stake, played for on a page."""
