@@ -210,7 +210,8 @@ class TablePages:
         seen = names_of(kept), b"", ()
         found = self._view(kept.game, kept.channel, int(self._wall()), *seen, at, form_token, notice)
         is_away = kept.ownership is Ownership.PUT_AWAY
-        return replace(found, tokens=kept.tokens, guide=_PUT_AWAY if is_away else "")
+        guide = _PUT_AWAY if is_away else ""
+        return replace(found, tokens=kept.tokens, guide=guide, to_sign=self.to_sign(channel_id))
 
     def _view(
         self,

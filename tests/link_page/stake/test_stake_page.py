@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import re
 import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -21,8 +26,11 @@ from tests.cli.test_wallet import PROVIDER, ScriptedWallet
 from tests.link_page.visiting import Player
 from tests.relay.process import RelayProcess, running_relay
 
+SLOW = 5.0
+"""Seconds that a node takes to answer."""
 DEPOSIT = 5 * 10**17
 """Wei."""
+MOVED = "turn => document.querySelector('#board input[name=turn]')?.value !== turn"
 RICH = 10**19
 WALLETS, TOWER = local_keys()[5:7], local_keys()[4]
 
@@ -78,10 +86,10 @@ class Gambler(Player):
             "Browser.setPermission", permission | {"browserContextId": where, "origin": self.room.page[:-1]}
         )
 
-    def set_stake(self, most: str = "1 ether", tower: str = "") -> None:
-        """Say how a stake is played for."""
+    def set_stake(self, most: str = "1 ether", tower: str = "", other: str = "") -> None:
+        """Say how a stake is played for. `other`: one more node."""
         self.page.get_by_role("link", name="Stake").click()
-        self.page.locator("#endpoints").fill(self.room.node.endpoint)
+        self.page.locator("#endpoints").fill(f"{self.room.node.endpoint}\n{other}")
         self.page.locator("#ask-wallet").click()
         expect(self.page.locator("#account")).to_have_value(f"0x{self.key.address.hex()}")
         self.page.locator("#most").fill(most)
@@ -147,6 +155,7 @@ def test_a_stake_is_played_for_against_a_terminal_and_paid_exactly(browser: Brow
     alice.move()
     bot.reach("result")
     alice.page.get_by_text(re.compile("paid out")).first.wait_for()
+    expect(alice.page.locator("#safety")).not_to_contain_text("not signed yet")
     require_paid(room, [WALLETS[0], GUEST])
     assert alice.errors == []
     assert violations(alice.page) == []
@@ -181,3 +190,60 @@ def test_the_page_answers_an_old_state_once_it_is_open_again(browser: Browser, r
     alice.sign()
     room.await_answer(old, turn)
     assert alice.errors == []
+
+
+class _SlowNode(BaseHTTPRequestHandler):
+    """Hands on what a node says, after five seconds. `node`: its address."""
+
+    node = ""
+
+    def do_OPTIONS(self) -> None:  # the name that http.server wants
+        self._answer(b"")
+
+    def do_POST(self) -> None:  # the name that http.server wants
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        time.sleep(SLOW)  # it is what a slow node does
+        asked = Request(self.node, body, {"Content-Type": "application/json"})  # noqa: S310  # the test's own anvil
+        with urlopen(asked) as answer:  # noqa: S310
+            self._answer(answer.read())
+
+    def _answer(self, body: bytes) -> None:
+        with suppress(BrokenPipeError):
+            self.send_response(200)
+            for name in ("Origin", "Headers"):
+                self.send_header(f"Access-Control-Allow-{name}", "*")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
+        """Nothing is written to the screen."""
+
+
+@pytest.fixture
+def slow(room: Room) -> Iterator[str]:
+    """The address of a node that takes its time."""
+    handler = type("Handler", (_SlowNode,), {"node": room.node.endpoint})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_node_that_takes_five_seconds_holds_up_no_click(browser: Browser, room: Room, slow: str) -> None:
+    alice = Gambler(browser, room, "Alice", WALLETS[0])
+    alice.enter(room.page)
+    alice.let_keep()
+    alice.set_stake(other=slow)
+    alice.load_again()
+    alice.play_with("--rounds", "9")
+    seconds = []
+    for _ in range(8):
+        alice.wait_for_turn()
+        turn, clicked = alice.turn(), time.monotonic()
+        alice.move()
+        alice.page.wait_for_function(
+            "turn => document.querySelector('#board input[name=turn]')?.value !== turn", arg=str(turn)
+        )
+        seconds.append(time.monotonic() - clicked)
+    assert max(seconds) < SLOW / 2, seconds
