@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain.errors import Unreachable
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.http import HttpProvider
-from forcemove.chain.posting import PostTransport
+from forcemove.chain.posting import PostTransport, ProviderTransport
 from forcemove.chain.transport import BatchTransport, Reverted
 from forcemove.chain.web3_transport import Web3BatchTransport
 from forcemove.errors import ForcemoveError
@@ -92,3 +92,35 @@ def test_nobody_is_there() -> None:
     with pytest.raises(Unreachable) as raised:
         PostTransport(url).exchange("eth_chainId", [])
     assert "secret-key" not in str(raised.value)
+
+
+def through_wallet(answer: str | Exception, method: str = "eth_call") -> object:
+    """What is made of what a wallet says."""
+
+    async def ask(asked: str, params: str) -> str:
+        assert (asked, json.loads(params)) == (method, ["0x0", "latest"])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return ProviderTransport(ask, "wallet").exchange(method, ["0x0", "latest"])
+
+
+def test_a_wallets_node_answers_and_refuses_as_others_do() -> None:
+    assert through_wallet('{"result": "0x1"}') == "0x1"
+    with pytest.raises(Reverted) as reverted:
+        through_wallet(json.dumps({"error": {"code": 3, "message": "execution reverted", "data": DATA}}))
+    assert reverted.value.data == bytes.fromhex(DATA[2:])
+    with pytest.raises(EndpointFailed):
+        through_wallet('{"error": {"code": 4200, "message": "there is no such method"}}')
+
+
+@pytest.mark.parametrize("said", ["", "7", "{}", '{"error": "no"}', '{"error": {"code": "7", "message": "no"}}'])
+def test_what_a_wallet_says_may_make_no_sense(said: str) -> None:
+    with pytest.raises(NotAnEthereumEndpoint):
+        through_wallet(said)
+
+
+def test_there_is_no_wallet() -> None:
+    with pytest.raises(Unreachable):
+        through_wallet(RuntimeError("there is no wallet"))

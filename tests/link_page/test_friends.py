@@ -47,6 +47,9 @@ class Browser:
     async def persisted(self) -> bool:
         return self.is_kept
 
+    async def askWallet(self, method: str, params: str) -> str:  # noqa: N802  # JavaScript's name
+        raise RuntimeError("there is no wallet")
+
 
 class Player:
     """A player's browser: what it keeps, and the tab that is open. Within a block the tab plays."""

@@ -1,9 +1,11 @@
-"""Carries requests to a node by a function that posts: for a page, where neither web3 nor sockets of the system are."""
+"""Carries requests to a node by a function that posts, or through a wallet: for a page, which has neither web3 nor
+sockets of the system."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from forcemove.chain.batch_codec import BatchRefused, batch_bytes, batch_responses
@@ -17,7 +19,11 @@ from forcemove.chain.transport import CALLS, Reverted, StatusRefused
 from forcemove.errors import ForcemoveError, MalformedBytes
 from forcemove.posting import Answer, post, reason_of
 
-__all__ = ["PostTransport"]
+__all__ = ["AskProvider", "PostTransport", "ProviderTransport"]
+
+AskProvider = Callable[[str, str], Awaitable[str]]
+"""Asks a wallet's provider (EIP-1193) by a method and its parameters, as JSON; the result, or the error, as the object
+of a JSON-RPC answer. Raises where there is no wallet."""
 
 
 class PostTransport:
@@ -32,7 +38,7 @@ class PostTransport:
     def exchange(self, method: str, params: Sequence[Any]) -> Any:
         """See `RpcTransport`."""
         request = {"jsonrpc": "2.0", "id": 0, "method": method, "params": list(params)}
-        return self._result(method, self._ask(method, json.dumps(request).encode(), parse_answer))
+        return _result(self._name, method, self._ask(method, json.dumps(request).encode(), parse_answer))
 
     def exchange_some(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[object]:
         """See `BatchTransport`."""
@@ -71,18 +77,46 @@ class PostTransport:
 
     def _or_error(self, method: str, response: Any) -> object:
         try:
-            return self._result(method, response)
+            return _result(self._name, method, response)
         except (Reverted, ForcemoveError) as error:
             return error
 
-    def _result(self, method: str, response: dict[str, Any]) -> Any:
-        if not _is_json_rpc(response):
-            raise NotAnEthereumEndpoint(self._name.shown, "its answer is not JSON-RPC")
-        if "result" in response:
-            return response["result"]
-        error = response["error"]
-        data = revert_data(error) if method in CALLS else None
-        raise refused(self._name, method, error) if data is None else Reverted(data)
+
+class ProviderTransport:
+    """A `RpcTransport` to the node that a wallet in the browser has."""
+
+    is_here = False
+
+    def __init__(self, ask: AskProvider, endpoint: str) -> None:
+        """`ask`: asks the wallet. `endpoint` names it in errors."""
+        self._ask, self._name = ask, EndpointName(endpoint)
+
+    def exchange(self, method: str, params: Sequence[Any]) -> Any:
+        """See `RpcTransport`."""
+        try:
+            answer = complete(asyncio.wait_for(self._said(method, json.dumps(list(params))), REQUEST_SECONDS))
+            response = parse_answer(answer.encode())
+        except MalformedBytes as error:
+            raise NotAnEthereumEndpoint(self._name.shown, error.reason) from None
+        except Exception as failure:  # a wallet's may be anything
+            raise Unreachable(self._name.shown, reason_of(failure)) from None
+        return _result(self._name, method, {"jsonrpc": "2.0"} | response)
+
+    async def _said(self, method: str, params: str) -> str:
+        return await self._ask(method, params)
+
+    def close(self) -> None:
+        """See `RpcTransport`: the wallet is the player's."""
+
+
+def _result(name: EndpointName, method: str, response: dict[str, Any]) -> Any:
+    if not _is_json_rpc(response):
+        raise NotAnEthereumEndpoint(name.shown, "its answer is not JSON-RPC")
+    if "result" in response:
+        return response["result"]
+    error = response["error"]
+    data = revert_data(error) if method in CALLS else None
+    raise refused(name, method, error) if data is None else Reverted(data)
 
 
 def _is_json_rpc(response: dict[str, Any]) -> bool:

@@ -50,13 +50,14 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
     - `name`: the player's, which the others are shown.
     - `page`: this page's address, which friends are given.
     - `browser`: tells whether Python can wait inside a function there (`suspends`, see `chain.threads`), and, when it
-      is asked (`persisted`), whether it has promised to keep the files.
+      is asked (`persisted`), whether it has promised to keep the files; asks the wallet (`askWallet`, an
+      `AskProvider`).
     """
     games, files = games_for_two(), list(map(_File, slots))
 
     async def check(found: StakeSettings) -> StakeSettings:
         is_kept = await browser.persisted()
-        return await aside(lambda: checked(found, games, is_kept=is_kept))
+        return await aside(lambda: checked(found, games, browser.askWallet, is_kept=is_kept))
 
     def keep(found: StakeSettings) -> None:
         files[-1].write(found.encode())
@@ -64,7 +65,8 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
     try:
         options = TableOptions(relay, name=own_name(name), page=page)
         settings = StakeSettings.decode(files[-1].read()) if files and browser.suspends else None
-        stake = None if settings is None else stake_of(settings, games, is_kept=await browser.persisted())
+        is_kept = bool(files) and await browser.persisted()
+        stake = stake_of(settings, games, browser.askWallet, is_kept=is_kept) if settings else None
         impossible = _NOTHING_KEPT if not files else "" if browser.suspends else _CANNOT_WAIT
         journal, key = _kept(files)
         stake_site = StakeSite(settings, key.address, urlsplit(page).netloc, impossible, check, keep)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.derived_book import derived_book
 from forcemove.chain.errors import WrongChain
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
-from forcemove.chain.posting import PostTransport
+from forcemove.chain.posting import AskProvider, PostTransport, ProviderTransport
+from forcemove.chain.transport import RpcTransport
 from forcemove.game import Game
-from forcemove.link_page.stake_settings import StakeSettings
+from forcemove.link_page.stake_settings import WALLET_NODE, StakeSettings
 from forcemove.sessions.errors import StakesRefused
 from forcemove.sessions.meetings.stake_limits import StakeLimits
 
@@ -36,21 +38,26 @@ class Stake:
     limits: StakeLimits
 
 
-def stake_of(settings: StakeSettings, games: Sequence[Game], *, is_kept: bool) -> Stake:
-    """The chain of settings that were checked before; no node is asked yet. `is_kept`: whether the browser has promised
-    to keep the page's data."""
-    chain_id = settings.chain_id
-    chains = tuple(Chain(PostTransport(each), each, expected_chain_id=chain_id) for each in settings.endpoints)
+def stake_of(settings: StakeSettings, games: Sequence[Game], wallet: AskProvider, *, is_kept: bool) -> Stake:
+    """The chain of settings that were checked before; no node is asked yet.
+
+    - `settings`: the player's.
+    - `games`: those that can be played.
+    - `wallet`: asks the wallet in the browser.
+    - `is_kept`: whether the browser has promised to keep the page's data.
+    """
+    chain_id, way = settings.chain_id, partial(_transport, wallet)
+    chains = tuple(Chain(way(each), each, expected_chain_id=chain_id) for each in settings.endpoints)
     refusal = "" if is_kept or settings.tower else _NOT_KEPT
     return Stake(settings, chains, derived_book(chain_id, games), StakeLimits(settings.most, _LEAST_DURATION, refusal))
 
 
-def checked(settings: StakeSettings, games: Sequence[Game], *, is_kept: bool) -> StakeSettings:
+def checked(settings: StakeSettings, games: Sequence[Game], wallet: AskProvider, *, is_kept: bool) -> StakeSettings:
     """Settings with the chain's id, once every node has named the same, and one has shown the contracts. Waits for the
-    nodes. Raises `ChainError`, `WrongChain`, `NoContract`, and `StakesRefused`."""
+    nodes. The parameters are those of `stake_of`. Raises `ChainError`, `WrongChain`, `NoContract`, `StakesRefused`."""
     if not (is_kept or settings.tower):
         raise StakesRefused(_NOT_KEPT)
-    chains = [Chain(PostTransport(each), each) for each in settings.endpoints]
+    chains = [Chain(_transport(wallet, each), each) for each in settings.endpoints]
     chain_id = chains[0].chain_id
     for each in chains:
         if each.chain_id != chain_id:
@@ -60,3 +67,7 @@ def checked(settings: StakeSettings, games: Sequence[Game], *, is_kept: bool) ->
     book = derived_book(chain_id, games)
     require_genuine_contract(chains[0], adjudicator_artifact(), book.adjudicator, book.factory)
     return replace(settings, chain_id=chain_id)
+
+
+def _transport(wallet: AskProvider, endpoint: str) -> RpcTransport:
+    return ProviderTransport(wallet, endpoint) if endpoint == WALLET_NODE else PostTransport(endpoint)

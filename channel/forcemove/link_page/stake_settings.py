@@ -13,10 +13,12 @@ from forcemove.text.amounts import exact_amount, parse_amount
 from forcemove.text.explanations import headline
 from forcemove.watchtower.client import TowerClient
 
-__all__ = ["USUAL_MOST", "StakeSettings", "StakeForm", "read_typed", "form_of"]
+__all__ = ["USUAL_MOST", "WALLET_NODE", "StakeSettings", "StakeForm", "read_typed", "form_of"]
 
 USUAL_MOST = 5 * 10**16
 """Wei that may lie in channels unless the player types another number."""
+WALLET_NODE = "wallet"
+"""Stands for the node that the wallet has, among addresses."""
 _MOST_ENDPOINTS = 5
 _SCHEMES = ("http://", "https://")
 
@@ -37,7 +39,7 @@ class StakeForm:
 class StakeSettings:
     """How a page plays for a stake.
 
-    - `endpoints`: addresses of nodes, at least one.
+    - `endpoints`: addresses of nodes, or `WALLET_NODE`; at least one.
     - `account`: of the wallet that pays in, pays the gas and is paid, 20 bytes.
     - `most`: wei that may lie in channels that are not closed.
     - `tower`: the watchtower that answers while the page is closed, None for none.
@@ -87,7 +89,7 @@ def read_typed(typed: StakeForm) -> StakeSettings | str:
     if not endpoints or len(endpoints) > _MOST_ENDPOINTS:
         return f"Name at least one node of the chain, and at most {_MOST_ENDPOINTS}, one a line."
     for each in endpoints:
-        if not each.startswith(_SCHEMES):
+        if each != WALLET_NODE and not each.startswith(_SCHEMES):
             return f"{each!r:.80} is not a node's address: it begins with https://."
     most = parse_amount(typed.most)
     if not most:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -67,13 +68,22 @@ def room(tmp_path: Path, files: Path) -> Iterator[Room]:
     node.stop()
 
 
+class NodeWallet(ScriptedWallet):
+    """One that has a node, too."""
+
+    def answer(self, _: object, method: str, params: list[Any]) -> dict[str, Any]:
+        if method in ("eth_requestAccounts", "eth_sendTransaction"):
+            return super().answer(_, method, params)
+        return {"result": self.chain.rpc.ask(method, *params)}
+
+
 class Gambler(Player):
     """A person with a wallet in the browser, which keeps what pages keep."""
 
     def __init__(self, browser: Browser, room: Room, name: str, key: Key) -> None:
         super().__init__(browser, name)
         self.browser, self.room, self.key = browser, room, key
-        self.wallet = ScriptedWallet(room.node.chain, key, key.address)
+        self.wallet = NodeWallet(room.node.chain, key, key.address)
         self.context.expose_binding("askWallet", self.wallet.answer)
         self.context.add_init_script(PROVIDER)
 
@@ -86,10 +96,10 @@ class Gambler(Player):
             "Browser.setPermission", permission | {"browserContextId": where, "origin": self.room.page[:-1]}
         )
 
-    def set_stake(self, most: str = "1 ether", tower: str = "", other: str = "") -> None:
-        """Say how a stake is played for. `other`: one more node."""
+    def set_stake(self, most: str = "1 ether", tower: str = "", nodes: Sequence[str] = ()) -> None:
+        """Say how a stake is played for. `nodes`: by which; by the chain's own unless given."""
         self.page.get_by_role("link", name="Stake").click()
-        self.page.locator("#endpoints").fill(f"{self.room.node.endpoint}\n{other}")
+        self.page.locator("#endpoints").fill("\n".join(nodes or [self.room.node.endpoint]))
         self.page.locator("#ask-wallet").click()
         expect(self.page.locator("#account")).to_have_value(f"0x{self.key.address.hex()}")
         self.page.locator("#most").fill(most)
@@ -145,11 +155,14 @@ def require_paid(room: Room, players: Sequence[Key]) -> None:
         assert most - GAS_AT_MOST < room.balance(key) < most
 
 
-def test_a_stake_is_played_for_against_a_terminal_and_paid_exactly(browser: Browser, room: Room) -> None:
+@pytest.mark.parametrize("nodes", [(), ("wallet",)], ids=["a node", "the wallet's node"])
+def test_a_stake_is_played_for_against_a_terminal_and_paid_exactly(
+    browser: Browser, room: Room, nodes: Sequence[str]
+) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
     alice.enter(room.page)
     alice.let_keep()
-    alice.set_stake()
+    alice.set_stake(nodes=nodes)
     alice.load_again()
     bot = alice.play_with("--rounds", "1")
     alice.move()
@@ -234,7 +247,7 @@ def test_a_node_that_takes_five_seconds_holds_up_no_click(browser: Browser, room
     alice = Gambler(browser, room, "Alice", WALLETS[0])
     alice.enter(room.page)
     alice.let_keep()
-    alice.set_stake(other=slow)
+    alice.set_stake(nodes=[room.node.endpoint, slow])
     alice.load_again()
     alice.play_with("--rounds", "9")
     seconds = []

@@ -6,6 +6,7 @@
   addEventListener("eip6963:announceProvider", (event) => { announced ||= event.detail.provider; });
   dispatchEvent(new Event("eip6963:requestProvider"));
 
+  window.wallet = () => window.ethereum || announced;
   const tell = (text) => { byId("told").textContent = text; };
   const post = (path, fields) => {
     const body = new URLSearchParams({ token: byId("wallet").dataset.token, ...fields });
@@ -27,7 +28,7 @@
 
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button[data-request], #ask-wallet");
-    const wallet = window.ethereum || announced, { request } = button?.dataset ?? {};
+    const wallet = window.wallet(), { request } = button?.dataset ?? {};
     if (!button || asked.has(request)) return;
     tell("");
     if (!wallet) return tell("There is no wallet in this browser. Install one, and load this page again.");

@@ -33,10 +33,23 @@ worker.onmessage = ({ data }) => {
     case "panels":
       if (stream?.path === data.path) stream.dispatchEvent(new MessageEvent("panels", { data: data.panels }));
       break;
+    case "wallet": return askWallet(data);
     case "answer":
       waiting.get(data.id)(data);
       waiting.delete(data.id);
   }
+};
+
+const askWallet = async ({ id, method, params }) => {
+  let said;
+  try {
+    const wallet = window.wallet?.();
+    if (!wallet) throw new Error("there is no wallet in this browser");
+    said = { result: await wallet.request({ method, params }) };
+  } catch ({ code = 0, message, data }) {
+    said = { error: { code, message, data } };
+  }
+  worker.postMessage({ kind: "wallet", id, text: JSON.stringify(said) });
 };
 
 class WorkerStream extends EventTarget {

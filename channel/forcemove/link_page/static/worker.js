@@ -65,11 +65,19 @@ const letGoWhenAsked = (place, tab, slots) => {
   };
 };
 
+// The wallet is the page's.
+const asking = new Map();
+let questions = 0;
+const askWallet = (method, params) => new Promise((said) => {
+  asking.set(++questions, said);
+  postMessage({ kind: "wallet", id: questions, method, params: JSON.parse(params) });
+});
+
 const beginFriends = async (beginning, { link, relay, name, page, takesOver }) => {
   const [place, why] = link ? beginning.relay_of(link).toJs() : [relay, ""];
   if (why) throw new Refused(why);
   const slots = await take(place, takesOver);
-  const browser = { suspends: "Suspending" in WebAssembly, persisted: () => navigator.storage.persisted() };
+  const browser = { askWallet, suspends: "Suspending" in WebAssembly, persisted: () => navigator.storage.persisted() };
   const [tab, problem] = await beginning.begin(slots ?? [], place, name, page, browser);
   if (problem) {
     for (const each of slots ?? []) each.close();
@@ -98,6 +106,10 @@ onmessage = async ({ data }) => {
       },
     );
     return;
+  }
+  if (data.kind === "wallet") {
+    asking.get(data.id)(data.text);
+    return asking.delete(data.id);
   }
   const { tab } = await playing;
   switch (data.kind) {
