@@ -11,7 +11,7 @@ from forcemove.chain.threads import aside
 from forcemove.errors import ForcemoveError
 from forcemove.link_page.friends import FriendsTab
 from forcemove.link_page.kept import KeptImage, Slot, kept_key
-from forcemove.link_page.stake import checked, stake_of
+from forcemove.link_page.stake import checked, require_no_other_chain, stake_of
 from forcemove.link_page.stake_settings import StakeSettings
 from forcemove.link_page.stake_site import StakeSite
 from forcemove.link_page.tab import games_for_two
@@ -57,7 +57,9 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
 
     async def check(found: StakeSettings) -> StakeSettings:
         is_kept = await browser.persisted()
-        return await aside(lambda: checked(found, games, browser.askWallet, is_kept=is_kept))
+        wanted = await aside(lambda: checked(found, games, browser.askWallet, is_kept=is_kept))
+        require_no_other_chain(journal, games, wanted.chain_id)
+        return wanted
 
     def keep(found: StakeSettings) -> None:
         files[-1].write(found.encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
@@ -14,11 +15,15 @@ from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contra
 from forcemove.chain.posting import AskProvider, PostTransport, ProviderTransport
 from forcemove.chain.transport import RpcTransport
 from forcemove.game import Game
+from forcemove.inspect.journal_channel import read_channels
 from forcemove.link_page.stake_settings import WALLET_NODE, StakeSettings
 from forcemove.sessions.errors import StakesRefused
-from forcemove.sessions.meetings.stake_limits import StakeLimits
+from forcemove.sessions.meetings.stake_limits import StakeLimits, deposited_in
 
-__all__ = ["Stake", "checked", "stake_of"]
+if TYPE_CHECKING:
+    from forcemove.store.journal import Journal
+
+__all__ = ["Stake", "checked", "require_no_other_chain", "stake_of"]
 
 _LEAST_DURATION = 3600
 """Seconds of a challenge: a page is closed sooner than a command."""
@@ -67,6 +72,19 @@ def checked(settings: StakeSettings, games: Sequence[Game], wallet: AskProvider,
     book = derived_book(chain_id, games)
     require_genuine_contract(chains[0], adjudicator_artifact(), book.adjudicator, book.factory)
     return replace(settings, chain_id=chain_id)
+
+
+def require_no_other_chain(journal: Journal, games: Sequence[Game], chain_id: int) -> None:
+    """Refuse a chain while channels on another one are not closed, which nobody would defend then. Raises
+    `StakesRefused`.
+
+    - `journal`: has the channels.
+    - `games`: those that can be played.
+    - `chain_id`: of the chain that is wanted.
+    """
+    found, _ = read_channels(journal, games)
+    for each in sorted({each.chain_id for each in found if deposited_in([each.channel])} - {chain_id}):
+        raise StakesRefused(f"games on chain {each} are not closed, and nobody would defend them on chain {chain_id}")
 
 
 def _transport(wallet: AskProvider, endpoint: str) -> RpcTransport:

@@ -78,7 +78,7 @@ async def join(guest: FriendsTab, link: str) -> None:
     await send(guest, f"{path}/join", path)
 
 
-async def test_two_channels_that_begin_at_once_do_not_pass_the_limit(ground: Ground) -> None:
+async def test_two_channels_that_begin_at_once_do_not_pass_the_limit(ground: Ground, tmp_path: Path) -> None:
     alice, bob, carol = map(ground.gambler, ("Alice", "Bob", "Carol"), KEYS)
     async with alice as host, bob as one, carol as other:
         await offer(host)
@@ -88,6 +88,19 @@ async def test_two_channels_that_begin_at_once_do_not_pass_the_limit(ground: Gro
         await join(other, second)
         await until(shows(host, "more than your limit of 0.5 ether", "/lobby"))
         assert len(set(re.findall("/c/0x[0-9a-f]{64}", await html(host, "/games")))) == 1
+        await require_kept_to_its_chain(host, tmp_path)
+
+
+async def require_kept_to_its_chain(host: FriendsTab, folder: Path) -> None:
+    """Nobody would defend the open channel on another one."""
+    other = Node(folder, "--chain-id", "5")
+    try:
+        deploy(other.chain, local_keys()[0], folder / "book.json", installed_games().games)
+        typed = {"endpoints": other.endpoint, "account": show_address(KEYS[0].address), "most": "1 ether"}
+        await send(host, "/stake", "/stake", **typed, agreed="yes")
+        await until(shows(host, "games on chain 31337 are not closed", "/stake"))
+    finally:
+        other.stop()
 
 
 async def test_an_offer_beyond_the_limit_is_not_made(ground: Ground) -> None:
@@ -113,3 +126,14 @@ async def test_the_browser_keeps_the_page_or_a_tower_answers(
             await until(shows(host, "no watchtower is named", "/lobby"))
         else:
             await links(host, 1)
+
+
+async def test_a_browser_in_which_python_cannot_wait_plays_friendly_games(ground: Ground) -> None:
+    alice = ground.gambler("Alice", KEYS[0])
+    alice.browser.suspends = False
+    async with alice as host:
+        assert "This browser lacks what a stake needs" in await html(host, "/stake")
+        await offer(host)
+        await until(shows(host, "A stake needs a chain", "/lobby"))
+        await offer(host, "0")
+        await links(host, 1)
