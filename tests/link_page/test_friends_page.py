@@ -16,15 +16,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
 from tests.cli.tables import House, link_of
-from tests.link_page.visiting import Player, kill_renderers, signed_twice
+from tests.link_page.visiting import FILL, Player, kill_renderers, signed_twice
 from tests.relay.process import RelayProcess, running_relay
-
-_FILL = """() => {
-  self.refused = 0;
-  self.written = FileSystemSyncAccessHandle.prototype.write;
-  FileSystemSyncAccessHandle.prototype.write = () => { refused += 1; throw new Error("the storage is full"); };
-}"""
-"""Lets the storage take nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +151,7 @@ def test_what_the_storage_does_not_take_is_not_sent_and_goes_on_later(browser: B
     alice.move("4")
     bob.wait_for_turn()
     (worker,) = bob.page.workers
-    worker.evaluate(_FILL)
+    worker.evaluate(FILL)
     bob.move("0")
     until(lambda: bool(worker.evaluate("refused")))
     assert "Bob placed" not in alice.page.locator("#board").inner_text()

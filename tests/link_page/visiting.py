@@ -18,9 +18,15 @@ from forcemove.sessions.watching.watch_link import parse_watch_link
 from forcemove.transport.chat import CHAT_MARK
 from tests.browser.served.serving import until
 
-__all__ = ["MILLISECONDS", "Player", "kill_renderers", "signed_twice"]
+__all__ = ["FILL", "MILLISECONDS", "Player", "kill_renderers", "signed_twice"]
 
 MILLISECONDS = 120_000
+FILL = """() => {
+  self.refused = 0;
+  self.written = FileSystemSyncAccessHandle.prototype.write;
+  FileSystemSyncAccessHandle.prototype.write = () => { refused += 1; throw new Error("the storage is full"); };
+}"""
+"""Lets the storage take nothing."""
 _MOVE = "[id^='w-'][name=word]"
 
 

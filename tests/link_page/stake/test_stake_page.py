@@ -24,7 +24,7 @@ from tests.browser.page.routed import violations
 from tests.cli.nodes import Demo, Node
 from tests.cli.tables import GAS_AT_MOST, GUEST, START, World
 from tests.cli.test_wallet import PROVIDER, ScriptedWallet
-from tests.link_page.visiting import Player
+from tests.link_page.visiting import FILL, Player
 from tests.relay.process import RelayProcess, running_relay
 
 SLOW = 5.0
@@ -260,3 +260,48 @@ def test_a_node_that_takes_five_seconds_holds_up_no_click(browser: Browser, room
         )
         seconds.append(time.monotonic() - clicked)
     assert max(seconds) < SLOW / 2, seconds
+
+
+def test_nothing_is_sent_that_is_not_kept(browser: Browser, room: Room) -> None:
+    alice = Gambler(browser, room, "Alice", WALLETS[0])
+    alice.enter(room.page)
+    alice.let_keep()
+    alice.set_stake()
+    alice.load_again()
+    bot = alice.play_with("--rounds", "1")
+    alice.wait_for_turn()
+    before = room.saved(room.bob).next_turn
+    (worker,) = alice.page.workers
+    worker.evaluate(FILL)
+    alice.move()
+    while not worker.evaluate("refused"):
+        alice.page.wait_for_timeout(20)
+    assert room.saved(room.bob).next_turn == before
+    worker.evaluate("() => { FileSystemSyncAccessHandle.prototype.write = written; }")
+    bot.reach("result")
+
+
+def test_two_pages_play_for_a_stake_by_one_link(browser: Browser, room: Room) -> None:
+    """The terms are on a page of their own: who opens the link agrees to them there."""
+    alice, bob = (Gambler(browser, room, *each) for each in zip(("Alice", "Bob"), WALLETS, strict=True))
+    for each in (alice, bob):
+        each.enter(room.page)
+        each.let_keep()
+        each.set_stake()
+        each.load_again()
+    link = alice.offer_for("0.1 ether")
+    bob.page.close()
+    bob.open(link)
+    bob.page.locator("#invited", has_text="The game is for a stake.").wait_for()
+    bob.page.locator("#enter-now").click()
+    bob.page.get_by_text("at most lost").wait_for()
+    assert bob.wallet.asked == ["eth_requestAccounts"]
+    bob.page.locator("#join").click()
+    for each in (alice, bob):
+        each.page.locator("#board").wait_for()
+        each.sign()
+    for each in (alice, bob):
+        each.move()
+    for each in (alice, bob):
+        each.page.locator("#round", has_text="round").first.wait_for()
+    assert alice.errors == bob.errors == []
