@@ -15,6 +15,7 @@ from forcemove.inspect.game_record_json import decode_game_record
 from forcemove.inspect.game_record_report import report_record
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.page.routed import violations
+from tests.browser.served.serving import until
 
 MILLISECONDS = 120_000
 _NOTES = """
@@ -133,15 +134,28 @@ def test_loading_is_shown_to_its_last_part(fresh: Page) -> None:
     assert fresh.evaluate("said") == [f"{part} of 5 parts" for part in range(1, 6)]
 
 
+def pressable(page: Page) -> list[str]:
+    """The ids of the buttons that can be pressed; where a new game comes, as soon as it is there."""
+    buttons, found = (
+        page.locator("#playground button[name=button]:not([id^='p-tour']), [id^='w-'][name=word]"),
+        list[str](),
+    )
+
+    def look() -> bool:
+        found[:] = buttons.evaluate_all("found => found.map(each => each.id)")
+        return bool(found)
+
+    until(look)
+    return found
+
+
 @pytest.mark.parametrize("presses", [100, pytest.param(1_000, marks=pytest.mark.long)])
 def test_whatever_is_pressed_nothing_goes_wrong(browser: Browser, address: str, presses: int) -> None:
     random = Random(presses)
     with opened(browser, address) as (page, _):
         wait_for_turn(page)
         for _ in range(presses):
-            open_ones = page.locator("#playground button[name=button]:not([id^='p-tour']), [id^='w-'][name=word]")
-            ids = open_ones.evaluate_all("found => found.map(each => each.id)")
-            page.evaluate("id => document.getElementById(id)?.click()", random.choice(ids))
+            page.evaluate("id => document.getElementById(id)?.click()", random.choice(pressable(page)))
             page.evaluate("() => new Promise(requestAnimationFrame)")
         guide = page.locator("#guide").inner_text() if page.locator("#guide").is_visible() else ""
         assert "WRONG" not in guide
