@@ -32,7 +32,7 @@ BOOK = "forcemove-31337.json"
 _LINK = re.compile(rf"{LINK_HEAD}\w+")
 _COLUMNS = 220
 """Wide enough for a link."""
-_LEAVING = "end the game with your next turn"
+_LEAVING = "leave     end the game"
 
 
 class House:

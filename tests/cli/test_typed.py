@@ -50,7 +50,7 @@ def test_who_leaves_reads_first_what_that_costs(tmp_path: Path) -> None:
     screen.answer("help  ", "4\r")
     screen.answer("place an X in the upper left", "leave\ryes\r")
     screen.answer("yes       leave", "no\r")
-    screen.answer("end the game with your next turn", "\x03")
+    screen.answer("leave     end the game", "\x03")
     assert screen.end().code == 130
 
 

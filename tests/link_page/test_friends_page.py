@@ -42,6 +42,7 @@ def house(tmp_path: Path, relay: RelayProcess) -> Iterator[House]:
 
 
 def test_two_friends_play_a_round_from_one_link(browser: Browser, here: str) -> None:
+    """The friend opens the link, types a name, and presses one button."""
     alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
     alice.enter(here)
     link = alice.offer()

@@ -102,14 +102,14 @@ class TableService:
         """Whether a watchtower is given our newest states."""
         return bool(self._towers)
 
-    def require_within_limits(self, deposit: int, duration: int) -> None:
+    def require_within_limits(self, asset: bytes, deposit: int, duration: int) -> None:
         """Refuse a new channel, which is not in the journal yet, where more would lie in channels than is wanted.
         Raises as `StakeLimits.require`, whose parameters these are."""
         if self._limits is not None:
             found, _ = read_channels(self.journal, self.games)
             stored = [each.channel for each in found if each.address == self.wallet.key.address]
             driven = [each.channel for each in self._node.channels.values()]
-            self._limits.require(deposit, duration, deposited_in((*stored, *driven)))
+            self._limits.require(asset, deposit, duration, deposited_in((*stored, *driven)))
 
     @property
     def has_money(self) -> bool:
@@ -260,8 +260,8 @@ class TableService:
         agreement = setup.assembly.agreement
         if not agreement.is_friendly:
             index = agreement.fixed_part.participants.index(self.wallet.key.address)
-            deposit = sum(amounts[index] for _, amounts in agreement.deposits)
-            self.require_within_limits(deposit, agreement.fixed_part.challenge_duration)
+            for asset, amounts in agreement.deposits:
+                self.require_within_limits(asset, amounts[index], agreement.fixed_part.challenge_duration)
 
     def _require_one_player(self, stored: StoredChannel) -> None:
         """Raise `JournalOfOtherPlayer` where the journal has the channel as another participant's, whose process would

@@ -300,7 +300,7 @@ class PlayTable:
         for line in terms_lines(offer, self._venue.title, self._venue.token):
             self._port.say(line)
         if not offer.is_friendly:
-            self._service.require_within_limits(offer.deposit, offer.duration)
+            self._service.require_within_limits(offer.asset, offer.deposit, offer.duration)
         payer = self._wallet.payer_address
         for line in await when_answered(lambda: self._venue.costs_lines(offer, payer), self._port.note):
             self._port.say(line)

@@ -14,7 +14,10 @@ from forcemove import Key, deploy, local_keys
 from forcemove.chain.addresses import show_address
 from forcemove.link_page.friends import FriendsTab
 from forcemove.link_page.stake_settings import StakeForm, StakeSettings, read_typed
+from forcemove.protocol.types import ETHER
 from forcemove.registry import installed_games
+from forcemove.sessions.errors import StakesRefused
+from forcemove.sessions.meetings.stake_limits import StakeLimits
 from tests.cli.nodes import Node
 from tests.link_page.tabs import html, send, shows, until
 from tests.link_page.test_friends import PAGE, Browser, Player
@@ -101,6 +104,13 @@ async def require_kept_to_its_chain(host: FriendsTab, folder: Path) -> None:
         await until(shows(host, "games on chain 31337 are not closed", "/stake"))
     finally:
         other.stop()
+
+
+def test_a_stake_in_tokens_has_no_limit_and_is_refused() -> None:
+    limits = StakeLimits(10**18, 3600)
+    limits.require(ETHER, 1, 3600, 0)
+    with pytest.raises(StakesRefused, match="tokens"):
+        limits.require(b"\x07" * 20, 1, 3600, 0)
 
 
 async def test_an_offer_beyond_the_limit_is_not_made(ground: Ground) -> None:

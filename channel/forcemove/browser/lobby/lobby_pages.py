@@ -137,7 +137,7 @@ class LobbyPages:
         payer = service.wallet.payer_address
         try:
             if not shown.is_friendly:
-                service.require_within_limits(shown.deposit, shown.duration)
+                service.require_within_limits(shown.asset, shown.deposit, shown.duration)
             lines = await aside(lambda: game.venue.costs_lines(shown, payer))
             found: _Costs = labelled_lines(lines), ()
         except Exception as error:

@@ -23,15 +23,18 @@ class StakeLimits:
     least_duration: int
     refusal: str = ""
 
-    def require(self, deposit: int, duration: int, others: int) -> None:
+    def require(self, asset: bytes, deposit: int, duration: int, others: int) -> None:
         """Refuse a channel. Raises `StakesRefused`, `ChallengeTooShort` and `DepositsOverLimit`.
 
+        - `asset`: of the stake; any but ether is refused, since no limit says how much of it.
         - `deposit`: ours in it, in wei.
         - `duration`: of its challenges, in seconds.
         - `others`: what we have deposited elsewhere, in wei, see `deposited_in`.
         """
         if self.refusal:
             raise StakesRefused(self.refusal)
+        if asset != ETHER:
+            raise StakesRefused("it is for tokens, and your limit is one of ether")
         if duration < self.least_duration:
             raise ChallengeTooShort(duration, self.least_duration)
         if deposit + others > self.most:
