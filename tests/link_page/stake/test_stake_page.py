@@ -21,6 +21,7 @@ from forcemove import Channel, Key, address_destination, local_keys
 from forcemove.chain.addresses import show_address
 from forcemove.demo.network.attacks import challenge_with
 from tests.browser.page.routed import violations
+from tests.browser.served.serving import until
 from tests.cli.nodes import Demo, Node
 from tests.cli.tables import GAS_AT_MOST, GUEST, START, World
 from tests.cli.test_wallet import PROVIDER, ScriptedWallet
@@ -133,6 +134,11 @@ class Gambler(Player):
         self.sign()
         return bot
 
+    def watched_turn(self) -> int:
+        """The newest turn that the watchtower has; -1 for none."""
+        found = re.search(r"has turn (\d+)", self.page.locator("#safety").text_content() or "")
+        return int(found[1]) if found else -1
+
     def leave_after_two_moves(self) -> Channel:
         """Play two rounds with a bot, close the page, and let the bot be killed; the channel as it was after one."""
         bot = self.play_with("--rounds", "9")
@@ -182,7 +188,7 @@ def test_a_tower_answers_an_old_state_while_the_page_is_closed(browser: Browser,
     alice.set_stake(tower=room.tower(alice.page.locator("#player").inner_text()))
     alice.load_again()
     old = alice.leave_after_two_moves()
-    expect(alice.page.locator("#safety")).to_contain_text("It answers old challenges for you")
+    until(lambda: alice.watched_turn() >= old.next_turn)
     alice.page.close()
     turn = challenge_with(room.node.chain, GUEST, old)
     room.await_answer(old, turn)
