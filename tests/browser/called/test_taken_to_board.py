@@ -80,6 +80,7 @@ def test_the_host_is_taken_to_the_board_from_every_page(
         expect(page).to_have_title("Your turn: Tic-tac-toe \N{EN DASH} forcemove")
 
 
+@pytest.mark.long
 def test_what_a_host_offers_is_on_a_friends_page_within_a_second(
     browser: Browser, host: ServedLobby, relay: RelayProcess
 ) -> None:
