@@ -63,7 +63,7 @@ async def offer(host: FriendsTab, stake: str = "0.1 ether", duration: str = "360
 
 
 async def links(host: FriendsTab, count: int) -> list[str]:
-    """What the host hands to friends, once there are so many."""
+    """What the host hands to friends, once there are `count` of them."""
     found: list[str] = []
 
     async def are_there() -> bool:

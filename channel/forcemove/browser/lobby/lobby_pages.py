@@ -105,19 +105,19 @@ class LobbyPages:
 
     def offer_page(self, offer: bytes, form_token: str) -> OfferPage | None:
         """An offer (its hash) as its page shows it; None where it is neither in the lobby nor at our table."""
-        table, shown = self._tables.table_of(offer), self._follower.find(offer)
-        known = self._open_offer(offer) or (None if table is None else table.offer)
+        table, offered = self._tables.table_of(offer), self._open_offer(offer)
+        known = offered or (None if table is None else table.offer)
         if known is None:
             return None
         costs, problem = self._costs.get(offer, ((), ()))
         return OfferPage(
-            self._row(known, shown, self._wall()),
+            self._row(known, self._follower.find(offer), self._wall()),
             f"{shown_name(known.name)} {show_address(known.host)}".strip(),
             labelled_lines(list(terms_lines(known, "", self._token(known)))[1:]),
             costs,
             problem,
             None if table is None else self._table(table),
-            self._open_offer(offer) is not None,
+            offered is not None,
             self._notice,
             form_token,
         )
