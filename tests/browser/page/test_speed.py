@@ -52,9 +52,9 @@ def test_the_wallets_page_and_all_that_it_loads_is_small() -> None:
     assert kilobytes(wallet_page(wallet_view(), PLAIN_NAV)) <= MOST_KILOBYTES
 
 
-def test_a_page_with_a_full_timeline_is_not_much_larger(looks: Looks) -> None:
+def test_a_page_with_a_full_timeline_and_all_that_it_loads_is_small(looks: Looks) -> None:
     view = with_entries(view_of(looks.ours()), MAX_ENTRIES)
-    assert page_kilobytes(view) <= MOST_KILOBYTES + 1
+    assert page_kilobytes(view) <= MOST_KILOBYTES
 
 
 def test_a_long_history_makes_a_page_no_larger(looks: Looks) -> None:
