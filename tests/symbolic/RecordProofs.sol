@@ -60,16 +60,30 @@ contract RecordProofs is World {
 
     // --------------------------------------------------------------------------------------------------- challenge
 
-    function check_challenge() public {
-        Change memory change = _challenge();
+    function check_challenge_even() public {
+        _requireChallenge(_challenge(0));
+    }
+
+    function check_challenge_even_twin() public {
+        _refuteChallenge(_challenge(0));
+    }
+
+    function check_challenge_odd() public {
+        _requireChallenge(_challenge(1));
+    }
+
+    function check_challenge_odd_twin() public {
+        _refuteChallenge(_challenge(1));
+    }
+
+    function _requireChallenge(Change memory change) private view {
         _requireNoFallingBack(change);
         if (!change.done) return;
         assert(_endOf(change.later) == block.timestamp + change.duration);
         _requireRecorded(change);
     }
 
-    function check_challenge_twin() public {
-        Change memory change = _challenge();
+    function _refuteChallenge(Change memory change) private pure {
         bool sameTurn = both(_isRecorded(change.word), _turnOf(change.later) == _turnOf(change.word));
         assert(implies(sameTurn, change.later == change.word));
     }
@@ -123,9 +137,10 @@ contract RecordProofs is World {
         _after(change);
     }
 
-    function _challenge() private returns (Change memory change) {
+    /// @param seat Who moves at the turn of the state.
+    function _challenge(uint48 seat) private returns (Change memory change) {
         FixedPart memory fixedPart = _anyFixedPart(_anyApp());
-        VariablePart memory state = _anyState(_anyTurn());
+        VariablePart memory state = _anyState((uint48(SVM.createUint(47, "half of the turn")) << 1) | seat);
         change = _before(fixedPart, state);
         bytes memory proof = abi.encodePacked(state.turnNum, uint8(1), _packed(state), _anySignatures(2));
         bytes memory call =
