@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from forcemove.store import records
+from forcemove.store.database import Database
 from forcemove.store.errors import LeaseNotHeld, NonceTaken, NotInFlight, NotInOutbox
 from forcemove.store.journal import Journal
 from tests.store.places import ACCOUNT, OTHER_ACCOUNT, Place, id_of
@@ -46,6 +49,26 @@ def test_a_nonce_is_used_once_and_a_refused_change_undoes_all(journal: Journal) 
 
     assert taken.value == NonceTaken(ACCOUNT.address, 1)
     assert journal.transactions.in_flight(ACCOUNT) == (tx(1, b"first"),)
+
+
+def test_the_outbox_is_read_again_where_anything_was_written_since(
+    alices: Journal, bobs: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waiting() -> list[bytes]:
+        return [each.request.body for each in alices.transactions.outbox(ACCOUNT)]
+
+    assert waiting() == []
+    bobs.transactions.add_to_outbox([records.OutboxRequest(ACCOUNT, b"another's")])
+    assert waiting() == [b"another's"]
+    alices.transactions.add_to_outbox([records.OutboxRequest(ACCOUNT, b"ours")])
+    assert waiting() == [b"another's", b"ours"]
+    alices.leases.take([ACCOUNT], 60)
+    alices.transactions.commit(ACCOUNT, [records.Dismiss(alices.transactions.outbox(ACCOUNT)[0].number)])
+    assert waiting() == [b"ours"]
+
+    if Path(alices.where).is_file():
+        monkeypatch.delattr(Database, "reading")
+    assert waiting() == [b"ours"]
 
 
 def test_wishes_wait_in_their_order_and_become_transactions(alices: Journal, bobs: Journal) -> None:

@@ -135,6 +135,15 @@ class Database:
                     return
             self._begin_to_copy()
 
+    def version(self) -> object:
+        """What is equal as long as nothing is written to a file, here or by another process; None where that cannot be
+        told."""
+        with self._lock, suppress(sqlite3.Error):
+            if self._held is not None and self.file is not None:
+                driver = driver_of(self._held)
+                return self._held, driver.total_changes, driver.execute("PRAGMA data_version").fetchone()
+        return None
+
     def compact(self) -> None:
         """Give free pages of a file back to the system. Raises a `JournalError`."""
         if self.file is not None:

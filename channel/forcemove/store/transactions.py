@@ -44,6 +44,7 @@ class Transactions:
 
     def __init__(self, database: Database, owner: bytes) -> None:
         self._database, self._owner = database, owner
+        self._read: dict[Account, tuple[object, tuple[QueuedRequest, ...]]] = {}
 
     def add_to_outbox(self, requests: Sequence[OutboxRequest]) -> None:
         """Add requests, in one commit."""
@@ -51,10 +52,16 @@ class Transactions:
             insert_outbox(connection, requests)
 
     def outbox(self, account: Account) -> tuple[QueuedRequest, ...]:
-        """The requests of an account, oldest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(_OUTBOX, _named(account))
-            return tuple(_queued(self._database.where, row) for row in rows)
+        """The requests of an account, oldest first. They are asked for every second, and read where anything was
+        written since."""
+        version = self._database.version()
+        read, found = self._read.get(account, (None, ()))
+        if version is None or version != read:
+            with self._database.reading() as connection:
+                rows = connection.execute(_OUTBOX, _named(account))
+                found = tuple(_queued(self._database.where, row) for row in rows)
+            self._read[account] = version, found
+        return found
 
     def in_flight(self, account: Account) -> tuple[InFlightTransaction, ...]:
         """The transactions of an account, in the order of their nonces."""
