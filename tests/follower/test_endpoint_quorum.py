@@ -107,6 +107,26 @@ def test_what_both_show_is_told_at_four_requests_each(pair: Pair, story: Story) 
             assert each.counts == {"eth_getBlockByNumber": 2, "eth_getLogs": 1, "eth_call": 1}
 
 
+def quiet(pair: Pair) -> list[bool]:
+    return [each.is_quiet for each in pair.views.viewers]
+
+
+@pytest.mark.parametrize("liar", [None, 0, 1])
+def test_endpoints_are_asked_less_often_where_no_channel_expects_anything(
+    pair: Pair, story: Story, liar: int | None
+) -> None:
+    assert quiet(pair) == [False, False]
+    pair.play_to(6)
+    assert quiet(pair) == [False, False]  # money was to come
+    pair.look()
+    assert quiet(pair) == [True, True]
+    if liar is not None:
+        pair.endpoints[liar].stay_at(story.chain.block_number())
+    challenge(story)
+    pair.look()
+    assert quiet(pair) == [False, False]
+
+
 # ---------------------------------------------------------------------------------------------- what only one shows
 
 

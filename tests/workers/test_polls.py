@@ -19,7 +19,7 @@ from forcemove.workers.polling import ParallelPolls, keep_polling, poll_once
 class Worker:
     """Whose looks wait for what is given, and then raise what is given; it counts them."""
 
-    endpoints, is_idle = 1, False
+    endpoints, is_idle, is_quiet = 1, False, False
 
     def __init__(self, begun: Sequence[Future[Any]] = (), error: Exception | None = None) -> None:
         self._begun, self._error = begun, error
@@ -153,6 +153,21 @@ def test_a_look_begins_a_second_after_the_end_of_the_last_one() -> None:
         runner.run(run())
     assert begins == pytest.approx([0, 4, 8], abs=0.1)
     assert errors == []
+
+
+@pytest.mark.parametrize(("is_quiet", "begins"), [(False, 4), (True, 2)])
+def test_a_quiet_worker_looks_half_as_often(is_quiet: bool, begins: int) -> None:
+    worker, troubles = Worker(), list[Exception]()
+    worker.is_quiet = is_quiet
+
+    async def run() -> None:
+        looking = asyncio.create_task(keep_polling(worker, troubles.append, lambda: None, every=1.0, idle=0.05))
+        await asyncio.sleep(3.5)
+        looking.cancel()
+
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(run())
+    assert (worker.begins, troubles) == (begins, [])
 
 
 def test_threat_55_a_running_node_goes_on_whatever_a_look_raises() -> None:

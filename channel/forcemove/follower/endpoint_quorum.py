@@ -178,6 +178,9 @@ class EndpointQuorum:
         self._turns.on_work(len(concerned))
         for id_ in concerned:
             self._apply(id_, self._judge(id_, self._channels[id_], now), update)
+        is_quiet = not (self.uncertain or self._disputed or self._timed)
+        for each in self.viewers:
+            each.is_quiet = is_quiet
         for id_ in {id_ for each in fresh for id_ in each.with_errors} & self._channels.keys():
             self._add_errors(id_, update)
         return update

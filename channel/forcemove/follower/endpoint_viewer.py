@@ -46,7 +46,7 @@ class EndpointViewer:
     Seconds of the clock: `answered_at` (None before the first answer), `moved_at`, when the head last changed.
     `has_answered`: whether it has answered since the start, and since `start_again`. `changed`: the channels that have
     changed since `take_changed`; `has_looked`, `is_at_new_head`: whether a look was taken since then, and whether one
-    has shown another head."""
+    has shown another head. `is_quiet`: set by the owner, see `PollingWorker`."""
 
     endpoints, is_idle = 1, False  # a chain is looked at whatever happens
 
@@ -76,7 +76,7 @@ class EndpointViewer:
         self.changed: set[bytes] = set()
         self.cursor: Block | None = None
         self.number, self.time, self.looks = -1, 0, 0
-        self.is_at_new_head = self.has_looked = False
+        self.is_at_new_head = self.has_looked = self.is_quiet = False
         self.moved_at = clock()
         self.answered_at: float | None = None
         self.has_answered = self._is_outdated = False

@@ -161,11 +161,15 @@ class Node:
         return self.step()
 
     async def run(self, *, look_every: float = 1.0, listen_every: float = 0.05) -> None:
-        """Drive the channels until cancelled; those that are added meanwhile, too. `look_every`: seconds between two
-        looks at a chain or an account. `listen_every`: seconds between two looks at messengers that do not say when
-        something has come, and at what is left to be done. What fails goes to `on_error`, and is tried again with the
-        next endpoint at the next look; where all endpoints have failed later and later, every five seconds at the
-        latest."""
+        """Drive the channels until cancelled; those that are added meanwhile, too. What fails goes to `on_error`, and
+        is tried again with the next endpoint at the next look; where all endpoints have failed later and later, every
+        five seconds at the latest.
+
+        - `look_every`: seconds between two looks at a chain or an account; twice as many at a chain from which no
+          channel expects anything.
+        - `listen_every`: seconds between two looks at messengers that do not say when something has come, and at what
+          is left to be done.
+        """
         self._awake, self._stepped, self._is_running = asyncio.Event(), asyncio.Event(), True
         try:
             async with asyncio.TaskGroup() as group:

@@ -122,6 +122,8 @@ class AccountWorker:
         asked = [*(each.request_id for each in self._new), *self._asked]
         self._on_their_way = asked if self._sender is None else asked + self._sender[0].unsettled
 
+    is_quiet = False  # it is idle instead
+
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to look for yet."""

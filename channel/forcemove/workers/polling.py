@@ -36,6 +36,11 @@ class PollingWorker(Protocol):
         """Whether there is nothing to look for."""
         ...
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is expected to happen: then it looks half as often."""
+        ...
+
     def look(self) -> Look[None]:
         """Look, with what the node has asked for since the last look, and give it what was found. Raises `ChainError`;
         nothing is lost then."""
@@ -97,7 +102,7 @@ async def keep_polling(
     - `worker`: what looks.
     - `on_error`: called with the error of each look that has failed.
     - `on_poll`: called after each look.
-    - `every`: seconds from one look to the next.
+    - `every`: seconds from one look to the next, twice as many while the worker is quiet.
     - `idle`: seconds after which a worker that had nothing to look for is asked again.
     """
     failures = 0
@@ -106,8 +111,11 @@ async def keep_polling(
             await asyncio.sleep(idle)
         failures = 0 if await _poll(worker, on_error) else failures + 1
         on_poll()
-        pause = doubled(every, failures // worker.endpoints, max(every, _LONGEST_PAUSE))
-        await asyncio.sleep(spread(pause) if failures else pause)
+        if failures:
+            pause = spread(doubled(every, failures // worker.endpoints, max(every, _LONGEST_PAUSE)))
+        else:
+            pause = 2 * every if worker.is_quiet else every
+        await asyncio.sleep(pause)
 
 
 async def _poll(worker: PollingWorker, on_error: OnPollError) -> bool:
