@@ -121,6 +121,12 @@ class Reader:
 
 
 @pytest.fixture
+def playground() -> Playground:
+    """Each test its own: some undo blocks."""
+    return Playground.on(MemoryChain())
+
+
+@pytest.fixture
 def reader(playground: Playground, story: Story) -> Reader:
     made = Reader(playground)
     made.follow(story)
