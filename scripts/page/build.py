@@ -11,14 +11,15 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from zipfile import ZipFile
 
-from scripts.page.files import LIBRARIES, needed_modules
+from scripts.page.files import LIBRARIES, needed_modules, standard_imports
 
 __all__ = ["build"]
 
@@ -29,9 +30,8 @@ _PAGE = _ROOT / "channel" / "forcemove" / "link_page"
 _BROWSER = _ROOT / "channel" / "forcemove" / "browser"
 _FIRST = ("forcemove.link_page.begin_friends", "forcemove.link_page.begin_playground")
 _GAMES = ("discard", "rock_paper_scissors", "tic_tac_toe")
-_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json")
-_STDLIB = "python_stdlib.zip"
-"""What Pyodide looks for by this name."""
+_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
+_LOCK = "pyodide-lock.json"
 _IN_C = "msgspec"
 """The one library with code of its own that has a wheel for browsers."""
 
@@ -41,20 +41,20 @@ def build(folder: Path, *, is_packed: bool = False) -> None:
     for hosts that send it so."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    with TemporaryDirectory() as made:
-        sources, app = Path(made, "sources"), Path(made, "app")
-        _gather(sources, Path(made))
-        _choose(sources, app)
-        method = "stored" if is_packed else "deflated"
-        archives = (str(folder / name) for name in ("app.zip", _STDLIB))
-        _run("node", str(_HERE / "compile.mjs"), str(app), *archives, method)
     for name in _PYODIDE:
         shutil.copyfile(_NPM / "pyodide" / name, folder / name)
+    (folder / _LOCK).write_text(json.dumps(_without_packages()), "utf-8")
     for path in (_PAGE / "static").iterdir():
         shutil.copyfile(path, folder / path.name)
     for name in ("page.css", "forms.css", "page.js", "calls.js", "wallet.js", "icon.svg", "turn.svg"):
         shutil.copyfile(_BROWSER / "static" / name, folder / name)
     _bundle(_PAGE / "static" / "crypto.js", folder / "crypto.js")
+    with TemporaryDirectory() as made:
+        sources, app = Path(made, "sources"), Path(made, "app")
+        _gather(sources, Path(made))
+        lists = _FIRST, sorted(standard_imports(_choose(sources, app)))
+        method = "stored" if is_packed else "deflated"
+        _run("node", str(_HERE / "compile.mjs"), str(app), str(folder), method, given=json.dumps(lists))
     _write_list(folder)
     if is_packed:
         _run("node", str(_HERE / "pack.mjs"), str(folder))
@@ -89,13 +89,23 @@ def _copy_library(name: str, sources: Path) -> None:
         shutil.copytree(origin.parent, sources / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
 
 
-def _choose(sources: Path, app: Path) -> None:
-    """Copy what the page needs, and nothing else."""
+def _choose(sources: Path, app: Path) -> Mapping[str, Path]:
+    """Copy what the page needs, and nothing else; the modules by name."""
     modules = needed_modules(sources, [*_FIRST, *(f"forcemove_games.{name}" for name in _GAMES)])
     for path in (*modules.values(), *_data(sources)):
         copied = app / path.relative_to(sources)
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copied)
+    for path in app.rglob("*.json"):
+        _drop_sources(path)
+    return modules
+
+
+def _drop_sources(path: Path) -> None:
+    """Leave out what a contract was compiled from: only who deploys it needs that."""
+    artifact = json.loads(path.read_text("utf-8"))
+    artifact.pop("standardJson", None)
+    path.write_text(json.dumps(artifact), "utf-8")
 
 
 def _data(sources: Path) -> Iterator[Path]:
@@ -106,6 +116,12 @@ def _data(sources: Path) -> Iterator[Path]:
     yield from (sources / "forcemove" / "contracts" / "artifacts").glob("*.json")
     yield from sources.glob("forcemove-*.dist-info/entry_points.txt")
     yield from sources.glob("forcemove-*.dist-info/METADATA")
+
+
+def _without_packages() -> Mapping[str, Any]:
+    """Pyodide's list of packages, of which the page loads none."""
+    whole: Mapping[str, Any] = json.loads((_NPM / "pyodide" / _LOCK).read_text("utf-8"))
+    return {"info": whole["info"], "packages": {}}
 
 
 def _bundle(source: Path, target: Path) -> None:
@@ -129,7 +145,7 @@ def _write_list(folder: Path) -> None:
     (folder / "files.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 
 
-def _run(*command: str, environment: dict[str, str] | None = None) -> None:
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def _run(*command: str, environment: dict[str, str] | None = None, given: str = "") -> None:
+    found = subprocess.run(command, env=environment, input=given, capture_output=True, text=True, check=False)
     if found.returncode:
         raise SystemExit(f"{' '.join(command[:3])} has failed:\n{found.stdout}{found.stderr}")

@@ -5,20 +5,29 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from tests.structure.imports import homes
 
-__all__ = ["LIBRARIES", "MissingImport", "needed_modules"]
+__all__ = ["LIBRARIES", "MissingImport", "needed_modules", "standard_imports"]
 
-LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy", "typing_extensions"})
-"""What a build has of the libraries, beside what stands in for those in C."""
+LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy"})
+"""What a build has of the libraries, beside what stands in for others."""
 _OURS = frozenset({"forcemove", "forcemove_games"})
-_THERE = frozenset({"coincurve", "forcemove_js", "js", "pyodide", "sha3"}) | LIBRARIES | _OURS | sys.stdlib_module_names
+_STAND_INS = frozenset({"coincurve", "sha3", "typing_extensions"})
+_THERE = frozenset({"forcemove_js", "js", "pyodide"}) | _STAND_INS | LIBRARIES | _OURS | sys.stdlib_module_names
 _WHOLE = ("sqlalchemy.sql", "sqlalchemy.engine", "sqlalchemy.util", "sqlalchemy.dialects.sqlite")
 """Packages of which modules are imported by names that are made up."""
-_NEVER = ("sqlalchemy.dialects.postgresql", "sqlalchemy.ext", "sqlalchemy.orm", "sqlalchemy.testing")
-"""Packages that their library imports only for what we do not use."""
+_NEVER = (
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.dialects.sqlite.provision",
+    "sqlalchemy.ext",
+    "sqlalchemy.orm",
+    "sqlalchemy.testing",
+    "sqlalchemy.util.tool_support",
+)
+"""What its library imports only for what we do not use."""
 
 
 class MissingImport(Exception):
@@ -66,6 +75,14 @@ def _with_packages(name: str) -> Iterator[str]:
     return (".".join(parts[:length]) for length in range(1, len(parts) + 1))
 
 
+def standard_imports(modules: Mapping[str, Path]) -> set[str]:
+    """The names that these import of the standard library, in functions, too; a name in a module of it may be none of a
+    module."""
+    found = (name for module, path in modules.items() for part in imports_of(path, module) for name in part)
+    return {name for name in found if name.partition(".")[0] in sys.stdlib_module_names}
+
+
+@cache
 def imports_of(path: Path, name: str) -> tuple[set[str], set[str]]:
     """The modules that one imports when it is imported, and those that it imports later. A name that is imported from a
     package may be a module, too."""

@@ -35,7 +35,8 @@ def node_build(files: Path, tmp_path: Path) -> Path:
     """A copy of the build for Node, which wants another ending of modules than browsers."""
     folder = tmp_path / "build"
     shutil.copytree(files, folder)
-    (folder / "crypto.js").rename(folder / "crypto.mjs")
+    for name in ("crypto", "unpack"):
+        (folder / f"{name}.js").rename(folder / f"{name}.mjs")
     return folder
 
 

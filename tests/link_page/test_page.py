@@ -168,6 +168,6 @@ def test_a_file_that_is_missing_is_said(browser: Browser, address: str) -> None:
 
     with browser.new_context() as context:
         page = context.new_page()
-        context.route("**/app.zip", refuse)
+        context.route("**/app.bin", refuse)
         page.goto(f"{address}playground.html")
-        page.locator("#loaded", has_text="app.zip: HTTP status 404. Reload the page.").wait_for(timeout=MILLISECONDS)
+        page.locator("#loaded", has_text="app.bin: HTTP status 404. Reload the page.").wait_for(timeout=MILLISECONDS)

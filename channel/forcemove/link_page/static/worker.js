@@ -2,6 +2,7 @@
 import { curve, keccak256 } from "./crypto.js";
 import { openSlots } from "./slots.js";
 import { loadPyodide } from "./pyodide.mjs";
+import { unpack } from "./unpack.js";
 
 const GAME = new URL(import.meta.url).searchParams.get("game"); // "friends" or "playground"
 const PARTS = 5;
@@ -17,11 +18,11 @@ const fetched = async (name) => {
 };
 
 const load = async () => {
-  const app = fetched("app.zip");
+  const app = fetched("app.bin");
   const python = await loadPyodide({ indexURL: new URL("./", import.meta.url).href });
   step();
   python.registerJsModule("forcemove_js", { curve, keccak256 });
-  python.unpackArchive(await app, "zip", { extractDir: "/app" });
+  await unpack(python.FS, await app, "/app");
   step();
   python.runPython("import sys; sys.path.insert(0, '/app')");
   const beginning = python.pyimport(`forcemove.link_page.begin_${GAME}`);

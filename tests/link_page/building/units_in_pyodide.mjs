@@ -10,13 +10,14 @@ const [build, root, site, libraries, ...tests] = process.argv.slice(2);
 // Pyodide's own, whose standard library is whole.
 const { loadPyodide } = createRequire(resolve(root, "contracts/package.json"))("pyodide");
 const { curve, keccak256 } = await import(pathToFileURL(resolve(build, "crypto.mjs")));
+const { unpack } = await import(pathToFileURL(resolve(build, "unpack.mjs")));
 const python = await loadPyodide({ stdout: () => {} });
 python.registerJsModule("forcemove_js", { curve, keccak256 });
 for (const [name, folder] of Object.entries({ root, site, libraries })) {
   python.FS.mkdir(`/m_${name}`);
   python.FS.mount(python.FS.filesystems.NODEFS, { root: resolve(folder) }, `/m_${name}`);
 }
-python.unpackArchive(new Uint8Array(readFileSync(resolve(build, "app.zip"))), "zip", { extractDir: "/app" });
+await unpack(python.FS, new Uint8Array(readFileSync(resolve(build, "app.bin"))).buffer, "/app");
 python.globals.set("TESTS", python.toPy(tests));
 console.log(python.runPython(`
 import json, os, shutil, sys
