@@ -11,15 +11,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from scripts.measuring.cases import Measured, Row, case
+from scripts.measuring.cases import Measured, Row, case, require
 from scripts.measuring.clicks import click
 from scripts.measuring.processes import started_relay
+from scripts.measuring.slowing import slowed
 from scripts.page.build import build
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _MILLISECONDS = 120_000
+_TIMES, _TOLERANCE = 4.7, 0.15
+_LOOP = """() => {
+  const began = performance.now();
+  for (let each = 0, sum = 0; each < 1e9; each += 1) sum += each;
+  return performance.now() - began;
+}"""
 _FLUSHES = """() => {
   self.flushes = [];
   const flush = FileSystemSyncAccessHandle.prototype.flush;
@@ -34,6 +41,7 @@ _FLUSHES = """() => {
 @case(
     Row("link_page_megabytes", "MB", "all files of the page that plays links, as a relay sends them", 5.5),
     Row("link_page_seconds", "s", "its first page in a new browser, from the click that begins", 2.5),
+    Row("link_page_slowed_seconds", "s", "the same where all that the tab computes takes 4.7 times as long", 10),
     Row("link_page_click_ms", "ms", "a click in one tab until the other player's shows it; the median", 120),
     Row("link_page_flush_ms", "ms", "what a commit takes to reach the disk; the median", 6),
     Row("link_page_cards_seconds", "s", "Discard, from joining until the guest can choose", 2),
@@ -59,6 +67,7 @@ def link_page(rounds: int = 30) -> Measured:
         return {
             "link_page_megabytes": sum(map(_sent, files.glob("*.*"))) / 1e6,
             "link_page_seconds": seconds,
+            "link_page_slowed_seconds": _slowed(browser, address),
             "link_page_click_ms": statistics.median(found),
             "slowest_link_page_click_ms": max(found),
             "link_page_flush_ms": statistics.median(flushes),
@@ -86,6 +95,23 @@ def _entered(browser: Browser, address: str, name: str) -> tuple[Page, float]:
     page.locator("#enter-now").click()
     page.locator("#live", has_text="live").wait_for()
     return page, time.perf_counter() - began
+
+
+def _slowed(browser: Browser, address: str) -> float:
+    """Seconds from opening the page until its first page, on a processor that is `_TIMES` slower."""
+    plain = _loop(browser)
+    with slowed(browser, _TIMES):
+        times = _loop(browser) / plain
+        require(abs(times / _TIMES - 1) < _TOLERANCE, f"a loop takes {times:.1f} times as long, not {_TIMES}")
+        return _entered(browser, address, "Erin")[1]
+
+
+def _loop(browser: Browser) -> float:
+    """Milliseconds that a loop takes in a tab. All of its process is slowed, so any loop tells."""
+    page = browser.new_page()
+    found: float = page.evaluate(_LOOP)
+    page.close()
+    return found
 
 
 def _offered(host: Page, game: str) -> str:

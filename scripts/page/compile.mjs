@@ -30,12 +30,13 @@ python.FS.writeFile("/stdlib.zip", readFileSync(npm.resolve("pyodide/python_stdl
 python.runPython("import sys; sys.path.append('/tools')");
 const compiling = python.pyimport("compiling");
 
-const modules = compiling.pack_modules("/made", "/app").toJs();
-writeFileSync(resolve(folder, "app.bin"), isStored ? modules : gzipSync(modules, { level: 9 }));
-await unpack(python.FS, modules.slice().buffer, "/app");
+const modules = compiling.compiled_modules("/made", "/app");
+await unpack(python.FS, compiling.archive_of(modules).toJs().slice().buffer, "/app");
 python.runPython("sys.path.append('/app')");
 python.registerJsModule("forcemove_js", await ofPage("crypto.js"));
 globalThis.WebSocket ??= class {}; // which only newer versions of Node have
-const standard = compiling.standard_files(first, imported);
-const packed = compiling.pack_stdlib("/stdlib.zip", standard, "/lib/python314.zip", isStored);
-writeFileSync(resolve(folder, "python_stdlib.zip"), packed.toJs());
+modules.set("prepared.bin", compiling.prepared(first));
+const app = compiling.archive_of(modules).toJs();
+writeFileSync(resolve(folder, "app.bin"), isStored ? app : gzipSync(app, { level: 9 }));
+const stdlib = compiling.pack_stdlib("/stdlib.zip", compiling.standard_files(imported), "/lib/python314.zip", isStored);
+writeFileSync(resolve(folder, "python_stdlib.zip"), stdlib.toJs());

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import io
 import json
+import marshal
 import sys
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from importlib._bootstrap_external import _code_to_hash_pyc  # type: ignore[attr-defined]  # of CPython
 from pathlib import Path
 from typing import Any
 
-__all__ = ["pack_modules", "pack_stdlib", "shortened", "standard_files"]
+__all__ = ["archive_of", "compiled_modules", "pack_stdlib", "prepared", "shortened", "standard_files"]
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _NO_HASH = bytes(8)
@@ -79,32 +81,41 @@ def _compiled(source: bytes, name: str) -> bytes:
     return bytes(_code_to_hash_pyc(code, _NO_HASH, checked=False))
 
 
-def pack_modules(folder: str, place: str) -> bytes:
-    """The files of a folder, modules compiled, as the page's worker unpacks them: the length of a list, 4 bytes; the
-    list, as JSON, with name and size of each file; and the files. `place`: where they will be."""
+def compiled_modules(folder: str, place: str) -> dict[str, bytes]:
+    """The files of a folder by name, modules compiled. `place`: where they will be."""
     paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
-    found = [_packed(path.relative_to(folder).as_posix(), path.read_bytes(), place) for path in paths]
-    listed = json.dumps([(name, len(data)) for name, data in found], separators=(",", ":")).encode()
-    return b"".join((len(listed).to_bytes(4), listed, *(data for _, data in found)))
+    return dict(_packed(path.relative_to(folder).as_posix(), path.read_bytes(), place) for path in paths)
+
+
+def archive_of(files: Mapping[str, bytes]) -> bytes:
+    """Files as the page's worker unpacks them: the length of a list, 4 bytes; the list, as JSON, with name and size of
+    each file; and the files."""
+    listed = json.dumps([(name, len(data)) for name, data in files.items()], separators=(",", ":")).encode()
+    return b"".join((len(listed).to_bytes(4), listed, *files.values()))
 
 
 def _packed(name: str, data: bytes, place: str) -> tuple[str, bytes]:
     return (f"{name}c", _compiled(data, f"{place}/{name}")) if name.endswith(".py") else (name, data)
 
 
-def standard_files(first: Iterable[str], imported: Iterable[str]) -> list[str]:
-    """The files of the standard library that have been read once the page has begun.
-
-    - `first`: the modules by which it begins.
-    - `imported`: names that its modules import, some of them later; a name may be none of a module, and a module one
-      that cannot be there.
-    """
+def prepared(first: Iterable[str]) -> bytes:
+    """What Python compiles where these modules are imported, and pages shown, as `prepared.take_prepared` wants it."""
+    found = import_module("prepared").take({})
     for name in first:
-        __import__(name)
-    sys.modules["forcemove.registry"].installed_games()
+        import_module(name)
+    import_module("forcemove.registry").installed_games()
+    environment = import_module("forcemove.browser.templating").environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+    return marshal.dumps(found)
+
+
+def standard_files(imported: Iterable[str]) -> list[str]:
+    """The files of the standard library that have been read by now. `imported`: names that modules import, some of them
+    later; a name may be none of a module, and a module one that cannot be there."""
     for name in (*imported, *_BY_NAME):
         with suppress(ImportError):
-            __import__(name)
+            import_module(name)
     specs = (getattr(each, "__spec__", None) for each in tuple(sys.modules.values()))
     places = (str(spec.origin).partition(".zip/") for spec in specs if spec is not None)  # some are built in
     return sorted({name for archive, _, name in places if archive.startswith("/lib/python")})

@@ -62,6 +62,7 @@ BOUNDED = {
     "click_to_counterparty_ms",
     "link_page_megabytes",
     "link_page_seconds",
+    "link_page_slowed_seconds",
     "link_page_click_ms",
     "link_page_flush_ms",
     "link_page_cards_seconds",

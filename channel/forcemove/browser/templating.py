@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.presence import presence_pattern, presence_text
 
-__all__ = ["PLAIN_NAV", "Links", "Nav", "PlayedGame", "fill_in", "fill_in_once"]
+__all__ = ["PLAIN_NAV", "Links", "Nav", "PlayedGame", "environment", "fill_in", "fill_in_once"]
 
 Links = tuple[tuple[str, str], ...]
 """Pages: path and name of each."""
@@ -41,9 +41,9 @@ PLAIN_NAV = Nav()
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """The templates; a name that no value has is an error."""
-    environment = Environment(
+    made = Environment(
         loader=PackageLoader("forcemove.browser"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -51,9 +51,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {"num": _number, "harmless": harmless}
-    environment.filters |= {"presence_pattern": presence_pattern, "presence_text": presence_text}
-    return environment
+    made.filters |= {"num": _number, "harmless": harmless}
+    made.filters |= {"presence_pattern": presence_pattern, "presence_text": presence_text}
+    return made
 
 
 def _number(value: float) -> str:
@@ -63,7 +63,7 @@ def _number(value: float) -> str:
 
 def fill_in(template: str, **values: object) -> str:
     """The HTML that a template of the package makes of these values. `template`: its file's name."""
-    return _environment().get_template(template).render(values)
+    return environment().get_template(template).render(values)
 
 
 def fill_in_once(template: str, **values: Hashable) -> str:

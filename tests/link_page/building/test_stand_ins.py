@@ -46,6 +46,12 @@ def test_what_our_modules_import_is_there(node_build: Path) -> None:
     assert {name: of for name, of in found["missing"].items() if name.partition(".")[0] in there} == {}
 
 
+def test_a_tab_compiles_no_dataclass_and_no_template_of_ours(node_build: Path) -> None:
+    before, after = json.loads(in_pyodide(node_build, (HERE / "begun.py").read_text("utf-8")))
+    assert before == after
+    assert len(before) > 300
+
+
 def test_the_same_sources_give_the_same_bytes(files: Path, tmp_path: Path) -> None:
     build(tmp_path / "again")
     assert (tmp_path / "again" / "files.json").read_bytes() == (files / "files.json").read_bytes()

@@ -25,6 +25,7 @@ const load = async () => {
   await unpack(python.FS, await app, "/app");
   step();
   python.runPython("import sys; sys.path.insert(0, '/app')");
+  python.pyimport("prepared").take_prepared();
   const beginning = python.pyimport(`forcemove.link_page.begin_${GAME}`);
   step();
   return beginning;
