@@ -14,6 +14,7 @@ _FOLDER = Path(__file__).parent
 
 SLOW = (
     "browser/called",
+    "browser/firefox",
     "browser/games",
     "browser/page",
     "browser/served",

@@ -28,8 +28,8 @@ __all__ = ["begin", "relay_of"]
 
 _NOTHING_KEPT = "This browser keeps nothing here, so that no stake could be defended: the page plays friendly games."
 _CANNOT_WAIT = (
-    "This browser lacks what a stake needs (JavaScript Promise Integration, which Chromium has since version 137): the "
-    "page plays friendly games."
+    "This browser lacks what a stake needs (JavaScript Promise Integration, which Chromium has since version 137, and "
+    "Firefox 153 has): the page plays friendly games."
 )
 
 

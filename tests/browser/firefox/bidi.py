@@ -19,6 +19,8 @@ from websockets.sync.connection import Connection
 __all__ = ["Firefox", "firefox", "move_and_be_answered"]
 
 _READY = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
+_PREFERENCES = ("dom.storageManager.prompt.testing", "dom.storageManager.prompt.testing.allow")
+"""Nobody is there to be asked whether a page may keep its data: it may."""
 _SECONDS = 120.0
 _PAUSE = 0.05
 
@@ -39,7 +41,14 @@ class Firefox:
 
     def text(self, selector: str) -> str:
         """What the first such element shows; empty where there is none."""
-        code = f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"
+        return self._evaluated(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+    def value(self, selector: str) -> str:
+        """What the first such field has, once there is one."""
+        self._first(selector)
+        return self._evaluated(f"document.querySelector({json.dumps(selector)}).value")
+
+    def _evaluated(self, code: str) -> str:
         target = {"context": self._tab}
         return str(self._ask("script.evaluate", expression=code, target=target, awaitPromise=False)["result"]["value"])
 
@@ -52,14 +61,28 @@ class Firefox:
 
     def click(self, selector: str) -> None:
         """Click into the middle of the first such element, with the mouse, once there is one."""
+        over = {"type": "element", "element": {"sharedId": self._first(selector)["sharedId"]}}
+        press = [{"type": "pointerMove", "x": 0, "y": 0, "origin": over}]
+        press += [{"type": each, "button": 0} for each in ("pointerDown", "pointerUp")]
+        self._ask("input.performActions", context=self._tab, actions=[{"type": "pointer", "id": "m", "actions": press}])
+
+    def type(self, selector: str, text: str) -> None:
+        """Click into the first such field, and type."""
+        self.click(selector)
+        keys = [{"type": each, "value": letter} for letter in text for each in ("keyDown", "keyUp")]
+        self._ask("input.performActions", context=self._tab, actions=[{"type": "key", "id": "k", "actions": keys}])
+
+    def choose(self, selector: str, value: str) -> None:
+        """Choose something of the first such list, once there is one."""
+        self._first(selector)
+        self._evaluated(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(value)}")
+
+    def _first(self, selector: str) -> dict[str, Any]:
         end = time.monotonic() + _SECONDS
         while not (nodes := self._found(selector)):
             assert time.monotonic() < end, f"there is no {selector}; errors: {self.errors}"
             time.sleep(_PAUSE)
-        over = {"type": "element", "element": {"sharedId": nodes[0]["sharedId"]}}
-        press = [{"type": "pointerMove", "x": 0, "y": 0, "origin": over}]
-        press += [{"type": each, "button": 0} for each in ("pointerDown", "pointerUp")]
-        self._ask("input.performActions", context=self._tab, actions=[{"type": "pointer", "id": "m", "actions": press}])
+        return nodes[0]
 
     def _found(self, selector: str) -> list[dict[str, Any]]:
         locator = {"type": "css", "value": selector}
@@ -86,6 +109,7 @@ def firefox(folder: Path) -> Iterator[Firefox]:
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     if program is None:
         pytest.skip("there is no Firefox: apt-get install firefox-esr")
+    (folder / "user.js").write_text("".join(f'user_pref("{name}", true);\n' for name in _PREFERENCES), "utf-8")
     command = [program, "--headless", "--no-remote", "--profile", str(folder), "--remote-debugging-port", "0"]
     log = folder / "said"
     with log.open("w") as said, subprocess.Popen(command, stdout=said, stderr=said) as process:  # noqa: S603  # found above

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.browser.firefox.bidi import firefox, move_and_be_answered
 from tests.link_page.conftest import address, files
 
 __all__ = ["address", "files"]
 
 
-@pytest.mark.long
 def test_a_move_is_made_and_answered_on_the_board(address: str, tmp_path: Path) -> None:
     with firefox(tmp_path) as browser:
         move_and_be_answered(browser, f"{address}playground.html")
