@@ -45,6 +45,7 @@ SLOW = (
     "hardhat",
     "jetstream",
     "liars",
+    "link_page/building/test_authors_game.py",
     "link_page/building/test_stand_ins.py",
     "link_page/stake/test_limits.py",
     "link_page/stake/test_stake_page.py",

@@ -11,15 +11,16 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from importlib.metadata import distribution
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import EntryPoint, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZipFile
 
-from scripts.page.files import LIBRARIES, needed_modules, standard_imports
+from forcemove.registry import GROUP, find_entry_point, game_names
+from scripts.page.files import LIBRARIES, OURS, needed_modules, standard_imports
 
 __all__ = ["build"]
 
@@ -31,14 +32,21 @@ _BROWSER = _ROOT / "channel" / "forcemove" / "browser"
 _FIRST = ("forcemove.link_page.begin_friends", "forcemove.link_page.begin_playground")
 _GAMES = ("discard", "rock_paper_scissors", "tic_tac_toe")
 _PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
+_ANNOUNCING = ("entry_points.txt", "METADATA")
+"""The files by which a distribution's games are found."""
 _LOCK = "pyodide-lock.json"
 _IN_C = "msgspec"
 """The one library with code of its own that has a wheel for browsers."""
 
 
-def build(folder: Path, *, is_packed: bool = False) -> None:
-    """Write the files of the page into a folder, which is made anew. `is_packed`: whether each is packed beside itself,
-    for hosts that send it so."""
+def build(folder: Path, *, is_packed: bool = False, games: Sequence[str] = ()) -> None:
+    """Write the files of the page into a folder, which is made anew. Raises `GameInstalledTwice`,
+    `MissingImport`, and `SystemExit` with what else is wrong.
+
+    - `is_packed`: whether each is packed beside itself, for hosts that send it so.
+    - `games`: names of installed games that are not ours.
+    """
+    points = [_announced(name) for name in games]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in _PYODIDE:
@@ -52,7 +60,9 @@ def build(folder: Path, *, is_packed: bool = False) -> None:
     with TemporaryDirectory() as made:
         sources, app = Path(made, "sources"), Path(made, "app")
         _gather(sources, Path(made))
-        lists = _FIRST, sorted(standard_imports(_choose(sources, app)))
+        for each in points:
+            _add_game(each, sources)
+        lists = _FIRST, sorted(standard_imports(_choose(sources, app, points)))
         method = "stored" if is_packed else "deflated"
         _run("node", str(_HERE / "compile.mjs"), str(app), str(folder), method, given=json.dumps(lists))
     _write_list(folder)
@@ -89,10 +99,34 @@ def _copy_library(name: str, sources: Path) -> None:
         shutil.copytree(origin.parent, sources / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
 
 
-def _choose(sources: Path, app: Path) -> Mapping[str, Path]:
+def _announced(name: str) -> EntryPoint:
+    """The entry point by which a game is installed."""
+    point = find_entry_point(GROUP, name)
+    if point is None or point.dist is None:
+        raise SystemExit(f"No game is called {name}. Installed are {', '.join(game_names())}: install yours in .venv.")
+    return point
+
+
+def _add_game(point: EntryPoint, sources: Path) -> None:
+    """Put a game's package with the libraries, and what announces it."""
+    _copy_library(_package(point), sources)
+    info = sources / f"{_package(point)}.dist-info"
+    info.mkdir()
+    for name in _ANNOUNCING:
+        (info / name).write_text((point.dist and point.dist.read_text(name)) or "", "utf-8")
+
+
+def _package(point: EntryPoint) -> str:
+    return point.module.partition(".")[0]
+
+
+def _choose(sources: Path, app: Path, points: Sequence[EntryPoint]) -> Mapping[str, Path]:
     """Copy what the page needs, and nothing else; the modules by name."""
-    modules = needed_modules(sources, [*_FIRST, *(f"forcemove_games.{name}" for name in _GAMES)])
-    for path in (*modules.values(), *_data(sources)):
+    packages = {_package(each) for each in points}
+    first = [*_FIRST, *(f"forcemove_games.{name}" for name in _GAMES), *(each.module for each in points)]
+    modules = needed_modules(sources, first, OURS | packages)
+    artifacts = (path for each in sorted(packages) for path in (sources / each).rglob("*.json"))
+    for path in (*modules.values(), *_data(sources), *artifacts):
         copied = app / path.relative_to(sources)
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copied)
@@ -104,8 +138,8 @@ def _choose(sources: Path, app: Path) -> Mapping[str, Path]:
 def _drop_sources(path: Path) -> None:
     """Leave out what a contract was compiled from: only who deploys it needs that."""
     artifact = json.loads(path.read_text("utf-8"))
-    artifact.pop("standardJson", None)
-    path.write_text(json.dumps(artifact), "utf-8")
+    if isinstance(artifact, dict) and artifact.pop("standardJson", None):
+        path.write_text(json.dumps(artifact), "utf-8")
 
 
 def _data(sources: Path) -> Iterator[Path]:
@@ -114,8 +148,8 @@ def _data(sources: Path) -> Iterator[Path]:
     yield from (sources / _IN_C).glob("*.so")
     yield from (sources / "forcemove" / "browser" / "templates").iterdir()
     yield from (sources / "forcemove" / "contracts" / "artifacts").glob("*.json")
-    yield from sources.glob("forcemove-*.dist-info/entry_points.txt")
-    yield from sources.glob("forcemove-*.dist-info/METADATA")
+    for announced in sources.glob("*.dist-info/entry_points.txt"):
+        yield from (announced.with_name(name) for name in _ANNOUNCING)
 
 
 def _without_packages() -> Mapping[str, Any]:

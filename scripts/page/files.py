@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
 
 from tests.structure.imports import homes
 
-__all__ = ["LIBRARIES", "MissingImport", "needed_modules", "standard_imports"]
+__all__ = ["LIBRARIES", "OURS", "MissingImport", "needed_modules", "standard_imports"]
 
 LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy"})
 """What a build has of the libraries, beside what stands in for others."""
-_OURS = frozenset({"forcemove", "forcemove_games"})
+OURS = frozenset({"forcemove", "forcemove_games"})
+"""Our packages."""
 _STAND_INS = frozenset({"coincurve", "sha3", "typing_extensions"})
-_THERE = frozenset({"forcemove_js", "js", "pyodide"}) | _STAND_INS | LIBRARIES | _OURS | sys.stdlib_module_names
+_THERE = frozenset({"forcemove_js", "js", "pyodide"}) | _STAND_INS | LIBRARIES | sys.stdlib_module_names
 _WHOLE = ("sqlalchemy.sql", "sqlalchemy.engine", "sqlalchemy.util", "sqlalchemy.dialects.sqlite")
 """Packages of which modules are imported by names that are made up."""
 _NEVER = (
@@ -34,12 +35,13 @@ class MissingImport(Exception):
     """What has to be in the build imports what cannot be in it."""
 
 
-def needed_modules(root: Path, first: Iterable[str]) -> Mapping[str, Path]:
+def needed_modules(root: Path, first: Iterable[str], ours: Set[str] = OURS) -> Mapping[str, Path]:
     """The files of all modules that these import, by name, in functions, too. What cannot be there may only be imported
     in functions. Raises `MissingImport`.
 
     - `root`: the folder from which modules are imported.
     - `first`: names of modules.
+    - `ours`: the packages of games, and those beneath them; all others are libraries.
     """
     exported = {f"forcemove.{name}": home for name, home in homes(root).items()}
     found, waiting, tops = dict[str, Path](), list(first), dict[str, set[str]]()
@@ -48,23 +50,23 @@ def needed_modules(root: Path, first: Iterable[str]) -> Mapping[str, Path]:
         waiting += [f"{package}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__"]
     while waiting:
         name = waiting.pop()
-        path = None if name in found else _file(root, name)
+        path = None if name in found else _file(root, name, ours)
         if path is None:
             continue
         found[name] = path
         top, inner = ({exported.get(each, each) for each in names} for names in imports_of(path, name))
-        if name.partition(".")[0] in _OURS:
+        if name.partition(".")[0] in ours:
             tops[name] = top
         waiting += [each for name in top | inner for each in _with_packages(name)]
-    left_out = _lacking(tops)
+    left_out = _lacking(tops, _THERE | ours)
     for name in first:
         if name in left_out:
             raise MissingImport(" imports ".join(_chain(name, left_out)))
     return {name: path for name, path in found.items() if name not in left_out}
 
 
-def _file(root: Path, name: str) -> Path | None:
-    if name.partition(".")[0] not in LIBRARIES | _OURS or name.startswith(_NEVER):
+def _file(root: Path, name: str, ours: Set[str]) -> Path | None:
+    if name.partition(".")[0] not in LIBRARIES | ours or name.startswith(_NEVER):
         return None
     base = root.joinpath(*name.split("."))
     return next((each for each in (base / "__init__.py", base.with_suffix(".py")) if each.is_file()), None)
@@ -118,14 +120,14 @@ def _absolute(package: str, node: ast.ImportFrom) -> str:
     return ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
 
 
-def _lacking(tops: Mapping[str, set[str]]) -> Mapping[str, str]:
+def _lacking(tops: Mapping[str, set[str]], there: Set[str]) -> Mapping[str, str]:
     """Our modules that cannot be imported, each with what it lacks."""
     lacking: dict[str, str] = {}
     while True:
         before = len(lacking)
         for name, imported in tops.items():
             for each in sorted(imported):
-                if each in lacking or each.partition(".")[0] not in _THERE:
+                if each in lacking or each.partition(".")[0] not in there:
                     lacking.setdefault(name, each)
         if len(lacking) == before:
             return lacking

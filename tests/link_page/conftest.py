@@ -7,6 +7,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,13 +46,20 @@ class _Files(SimpleHTTPRequestHandler):
         """Nothing is written to the screen."""
 
 
-@pytest.fixture(scope="session")
-def address(files: Path) -> Iterator[str]:
-    """The page's, on a host of files."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(files))) as server:
+@contextmanager
+def served_files(folder: Path) -> Iterator[str]:
+    """The address of a host of files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(files: Path) -> Iterator[str]:
+    """The page's, on a host of files."""
+    with served_files(files) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
