@@ -41,15 +41,23 @@ def slowed(browser: Browser, times: float) -> Iterator[None]:
 
 
 def _slow(browser: int, times: float, is_over: threading.Event) -> None:
-    period, found = 0, list[int]()
+    """A pause that has come out longer than was asked for, on either side, is made up for in the next one."""
+    period, found, owed = 0, list[int](), 0.0
     while not is_over.is_set():
         if period % _LOOK == 0:
             found = _renderers(browser)
         period += 1
+        owed += _paused(_PERIOD / times) * (times - 1)
         _send(found, signal.SIGSTOP)
-        time.sleep(_PERIOD * (1 - 1 / times))
+        owed -= _paused(max(owed, 0))
         _send(found, signal.SIGCONT)
-        time.sleep(_PERIOD / times)
+
+
+def _paused(seconds: float) -> float:
+    """Wait; the seconds that it has taken."""
+    began = time.perf_counter()
+    time.sleep(seconds)
+    return time.perf_counter() - began
 
 
 def _send(processes: Sequence[int], number: signal.Signals) -> None:
