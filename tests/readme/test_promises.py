@@ -58,7 +58,7 @@ SENTENCES = {
         "A new block adds three requests": "scripts/test_endpoint_requests.py::a_block_adds_three_requests",
         "The chain's id is asked for once in five seconds": "chain/test_local.py::threat_97_the_chain_is_asked_for",
         "On a local chain": "follower/test_head.py::the_head_is_the_newest_block_and_the_time_of_the_next",
-        "an idle table takes one request in two seconds and 3 a block": "scripts/test_endpoint_requests.py::what_is_asked",
+        "an idle table takes one request in two seconds": "scripts/test_endpoint_requests.py::what_is_asked",
         "Each further 5,000 add one request": "node/test_requests.py::each_five_thousand_channels_more_cost_a_block",
         "A game can be played at five": "cli/test_play_rationed.py::a_game_is_played_disputed_and_paid_at_a_few",
         "a look begins one or two seconds after the end": "workers/test_polls.py::a_look_begins_a_second_after_the",
