@@ -24,8 +24,7 @@ _LOOK = 5
 
 @contextmanager
 def slowed(browser: Browser, times: float) -> Iterator[None]:
-    """Let pages and their workers take N `times` as long for all that they compute; Chromium's own throttle leaves
-    workers out."""
+    """Let pages and their workers take N `times` as long for all that they compute."""
     session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
