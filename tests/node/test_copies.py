@@ -105,9 +105,9 @@ def test_threat_53_a_copy_answers_an_old_state_with_what_it_has(copied: Copied) 
     assert sent(copied) == []
 
 
-@pytest.mark.parametrize("copied", [6], indirect=True)
+@after_turns
 def test_threat_53_a_copy_challenges_and_collects(copied: Copied) -> None:
-    """Nobody answers any more."""
+    """Nobody answers any more, and where it is our turn, nobody makes our move."""
     assembly = copied.home.assemblies[0]
     copied.managed.feed(ChallengeWanted())
     copied.poll()
@@ -115,6 +115,7 @@ def test_threat_53_a_copy_challenges_and_collects(copied: Copied) -> None:
     copied.poll()
     assert copied.managed.phase is Phase.CLOSED
     assert assembly.adjudicator.holdings_of(assembly.agreement.channel_id, bytes(20), 0).amount == 0
+    assert sent(copied) == []
     assert copied.journal.channels()[0].ownership is Ownership.BACKUP
 
 

@@ -163,11 +163,12 @@ def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
     """Let the chain decide. Where only leaving is left to us we leave first, so that no answer is ours to give: before
     play, and on our turn where a deposit is missing, on which nobody plays on. (A final state pays what the state
     before it pays, to everybody, and a holder of that state can challenge with it.) A state that all have signed needs
-    no challenge."""
+    no challenge. Without a key we make no move in any case, and challenge on our turn, too: the clock is all that is
+    left to us."""
     phase = channel.phase(now)
     if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
         raise WrongPhase("challenge", phase.value)
-    if phase is Phase.PLAYING and channel.may_sign_next and not channel.lacks_money:
+    if key is not None and phase is Phase.PLAYING and channel.may_sign_next and not channel.lacks_money:
         raise OutOfTurn(channel.next_turn, channel.index)
     effects: tuple[Effect, ...] = ()
     if phase is not Phase.CONCLUDING and channel.is_our_turn:
