@@ -11,7 +11,7 @@ from random import Random
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
@@ -135,6 +135,20 @@ def test_a_name_that_others_would_not_be_shown_is_asked_again(browser: Browser, 
     page.locator("#own-name").fill("Alice")
     page.locator("#enter-now").click()
     page.locator("#make").wait_for()
+
+
+def test_a_name_that_is_typed_before_the_relay_has_answered_is_not_taken_yet(browser: Browser, here: str) -> None:
+    alice, asked = Player(browser, "Alice"), list[Route]()
+    alice.context.route("**/health", lambda route: asked.append(route))  # noqa: PLW0108  # Playwright wants a function
+    page = alice.open(here)
+    page.locator("#own-name").fill("Al")
+    until(lambda: bool(page.evaluate("1") and asked))
+    asked[0].continue_()
+    expect(page.locator("#enter-now")).to_be_enabled()
+    page.locator("#own-name").fill("Alice")
+    page.locator("#enter-now").click()
+    page.locator("#make").wait_for()
+    assert page.evaluate("localStorage.getItem('forcemove name')") == "Alice"
 
 
 def test_a_link_that_was_cut_is_said(browser: Browser, here: str) -> None:

@@ -35,11 +35,12 @@ export const enter = async (why) => {
   const relay = (await known)[0] || localStorage.getItem("forcemove relay");
   byId("why").textContent = why;
   const name = byId("own-name"), form = byId("enter"), button = byId("enter-now");
-  name.value ||= localStorage.getItem("forcemove name") ?? "";
+  const before = localStorage.getItem("forcemove name");
+  name.value ||= before;
   byId("ask-link").hidden = Boolean(link || relay);
   byId("first-link").required = !byId("ask-link").hidden;
   button.disabled = false;
-  const isBack = name.value && !link && relay && !why; // who comes back goes on
+  const isBack = before && before === name.value && !link && relay && !why; // who comes back goes on
   if (!isBack) await new Promise((sent) => {
     form.onsubmit = (event) => { event.preventDefault(); event.stopPropagation(); sent(); };
   });
