@@ -39,16 +39,21 @@ class File:
 
 
 class Browser:
-    """What a page says of its browser. `suspends`: see `begin`; `is_kept`: whether it has promised to keep files."""
+    """What a page says of its browser. `suspends`: see `begin`; `is_kept`: whether it has promised to keep files;
+    `told`: what it was told of closing the page."""
 
     def __init__(self, *, suspends: bool = True, is_kept: bool = True) -> None:
         self.suspends, self.is_kept = suspends, is_kept
+        self.told = list[bool]()
 
     async def persisted(self) -> bool:
         return self.is_kept
 
     async def askWallet(self, method: str, params: str) -> str:  # noqa: N802  # JavaScript's name
         raise RuntimeError("there is no wallet")
+
+    def sayUnwatched(self, is_so: bool) -> None:  # noqa: N802  # JavaScript's name
+        self.told.append(is_so)
 
 
 class Player:

@@ -51,7 +51,7 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
     - `page`: this page's address, which friends are given.
     - `browser`: tells whether Python can wait inside a function there (`suspends`, see `chain.threads`), and, when it
       is asked (`persisted`), whether it has promised to keep the files; asks the wallet (`askWallet`, an
-      `AskProvider`).
+      `AskProvider`); is told whether nobody answers if the page is closed (`sayUnwatched`, see `FriendsTab`).
     """
     games, files = games_for_two(), list(map(_File, slots))
 
@@ -72,7 +72,7 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
         impossible = _NOTHING_KEPT if not files else "" if browser.suspends else _CANNOT_WAIT
         journal, key = _kept(files)
         stake_site = StakeSite(settings, key.address, urlsplit(page).netloc, impossible, check, keep)
-        tab = FriendsTab(games, journal, key, options, stake, stake_site)
+        tab = FriendsTab(games, journal, key, options, stake, stake_site, browser.sayUnwatched)
     except ForcemoveError as error:
         return None, explain(error)
     tab.play()

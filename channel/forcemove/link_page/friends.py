@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from forcemove.browser.lobby.lobby_pages import LobbyPages
@@ -35,6 +35,9 @@ __all__ = ["FriendsTab"]
 
 _HINT = "Say under Stake how you play for one, and open the link again."
 
+_LOOK = 1.0
+"""Seconds between two looks at what a watchtower has, where nothing else changes."""
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -49,6 +52,7 @@ class FriendsTab(PageTab):
         options: TableOptions,
         stake: Stake | None,
         stake_site: StakeSite,
+        say_unwatched: Callable[[bool], object],
     ) -> None:
         """Play nothing yet. Made in the event loop that runs it.
 
@@ -58,9 +62,11 @@ class FriendsTab(PageTab):
         - `options`: the relay, the player's name, and where friends find this page.
         - `stake`: how a stake is played for; None for friendly games alone.
         - `stake_site`: the page on which the player says so.
+        - `say_unwatched`: is told whenever that has changed: whether nobody answers for the player if the page is
+          closed, see `TableService.is_unwatched`.
         """
-        self._journal = journal
-        service = _service(games, journal, key, stake)
+        self._journal, self._say_unwatched = journal, say_unwatched
+        self._service = service = _service(games, journal, key, stake)
         playable = playable_games(games, stake.chains, stake.book) if stake else playable_games(games, (), None)
         self._channels = TablePages(journal, games, home=LOBBY)
         service.on_committed(self._channels.on_committed)
@@ -75,9 +81,18 @@ class FriendsTab(PageTab):
         """See `PageTab`; then the journal is closed."""
         try:
             wallet = (self._wallet.watch(),) if self._wallet else ()
-            await self._lobby_pages.run(self._channels.run(), self._watched.run(), *wallet)
+            await self._lobby_pages.run(self._channels.run(), self._watched.run(), self._watch_tower(), *wallet)
         finally:
             self._journal.close()
+
+    async def _watch_tower(self) -> None:
+        was = False
+        while True:
+            number, found = self._channels.changes.number, self._service.is_unwatched
+            if found is not was:
+                was = found
+                self._say_unwatched(found)
+            await self._channels.changes.after(number, _LOOK)
 
     async def follow(self, link: str) -> str:
         """Join the game of a link, on whose terms the player has agreed; to a game for a stake the player agrees on its

@@ -102,6 +102,14 @@ class TableService:
         """Whether a watchtower is given our newest states."""
         return bool(self._towers)
 
+    @property
+    def is_unwatched(self) -> bool:
+        """Whether a channel for a stake, which is driven and not paid out, has a turn that no watchtower has
+        acknowledged: then nobody else answers for us. Without a watchtower every such channel counts."""
+        if self._towers:
+            return bool(self._publisher.unprotected)
+        return bool(deposited_in(each.channel for each in self._node.channels.values()))
+
     def require_within_limits(self, asset: bytes, deposit: int, duration: int) -> None:
         """Refuse a new channel, which is not in the journal yet, where more would lie in channels than is wanted.
         Raises as `StakeLimits.require`, whose parameters these are."""

@@ -29,7 +29,12 @@ worker.onmessage = ({ data }) => {
       return show(hashed() || data.path, false);
     case "refused": return begin(data.text);
     case "elsewhere": return showElsewhere("This is played in another tab.", () => begin("", true));
-    case "let go": return showElsewhere("You play on in another tab.", () => location.reload());
+    case "unwatched":
+      window.onbeforeunload = data.isSo ? (event) => event.preventDefault() : null; // the browser asks then
+      break;
+    case "let go":
+      window.onbeforeunload = null;
+      return showElsewhere("You play on in another tab.", () => location.reload());
     case "panels":
       if (stream?.path === data.path) stream.dispatchEvent(new MessageEvent("panels", { data: data.panels }));
       break;

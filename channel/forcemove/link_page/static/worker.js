@@ -79,7 +79,12 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
   const [place, why] = link ? beginning.relay_of(link).toJs() : [relay, ""];
   if (why) throw new Refused(why);
   const slots = await take(place, takesOver);
-  const browser = { askWallet, suspends: "Suspending" in WebAssembly, persisted: () => navigator.storage.persisted() };
+  const browser = {
+    askWallet,
+    suspends: "Suspending" in WebAssembly,
+    persisted: () => navigator.storage.persisted(),
+    sayUnwatched: (isSo) => postMessage({ kind: "unwatched", isSo }),
+  };
   const [tab, problem] = await beginning.begin(slots ?? [], place, name, page, browser);
   if (problem) {
     for (const each of slots ?? []) each.close();
