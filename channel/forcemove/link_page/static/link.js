@@ -2,19 +2,19 @@
 import { GAME, byId, enter, showElsewhere } from "./enter.js";
 
 const worker = new Worker(new URL(`worker.js?game=${GAME}`, import.meta.url), { type: "module" });
-const waiting = new Map();
-let asked = 0, shown = "/", stream;
+let shown = "/";
 
 const ask = (message) => new Promise((answered) => {
-  waiting.set(++asked, answered);
-  worker.postMessage({ ...message, id: asked });
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => { port1.close(); answered(data); };
+  worker.postMessage(message, [port2]);
 });
 
 const fail = (text) => {
   (byId("loaded") ?? byId("live")).textContent = `It does not go on: ${text}. Reload the page.`;
 };
 worker.onerror = (event) => fail(event.message || "a file is missing");
-worker.onmessage = ({ data }) => {
+worker.onmessage = ({ data, ports: [port] }) => {
   switch (data.kind) {
     case "loading":
       if (!byId("loading")) break;
@@ -35,17 +35,11 @@ worker.onmessage = ({ data }) => {
     case "let go":
       window.onbeforeunload = null;
       return showElsewhere("You play on in another tab.", () => location.reload());
-    case "panels":
-      if (stream?.path === data.path) stream.dispatchEvent(new MessageEvent("panels", { data: data.panels }));
-      break;
-    case "wallet": return askWallet(data);
-    case "answer":
-      waiting.get(data.id)(data);
-      waiting.delete(data.id);
+    case "wallet": return askWallet(data, port);
   }
 };
 
-const askWallet = async ({ id, method, params }) => {
+const askWallet = async ({ method, params }, port) => {
   let said;
   try {
     const wallet = window.wallet?.();
@@ -54,21 +48,21 @@ const askWallet = async ({ id, method, params }) => {
   } catch ({ code = 0, message, data }) {
     said = { error: { code, message, data } };
   }
-  worker.postMessage({ kind: "wallet", id, text: JSON.stringify(said) });
+  port.postMessage(JSON.stringify(said));
 };
 
 class WorkerStream extends EventTarget {
   readyState = 1;
   constructor(path) {
     super();
-    this.path = path;
-    stream = this;
-    queueMicrotask(() => { this.onopen?.(); worker.postMessage({ kind: "listen", path }); });
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => this.dispatchEvent(new MessageEvent("panels", { data }));
+    this.port = port1;
+    queueMicrotask(() => { this.onopen?.(); worker.postMessage({ kind: "listen", path }, [port2]); });
   }
   close() {
     this.readyState = 2;
-    if (stream !== this) return;
-    stream = undefined;
+    this.port.close();
     worker.postMessage({ kind: "listen no more" });
   }
 }

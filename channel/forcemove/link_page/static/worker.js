@@ -68,11 +68,10 @@ const letGoWhenAsked = (place, tab, slots) => {
 };
 
 // The wallet is the page's.
-const asking = new Map();
-let questions = 0;
 const askWallet = (method, params) => new Promise((said) => {
-  asking.set(++questions, said);
-  postMessage({ kind: "wallet", id: questions, method, params: JSON.parse(params) });
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => { port1.close(); said(data); };
+  postMessage({ kind: "wallet", method, params: JSON.parse(params) }, [port2]);
 });
 
 const beginFriends = async (beginning, { link, relay, name, page, takesOver }) => {
@@ -101,7 +100,7 @@ const begin = async (beginning, data) => {
 };
 
 let playing;
-onmessage = async ({ data }) => {
+onmessage = async ({ data, ports: [port] }) => {
   if (data.kind === "begin") {
     playing = loaded.then((beginning) => begin(beginning, data));
     playing.then(
@@ -114,10 +113,6 @@ onmessage = async ({ data }) => {
     );
     return;
   }
-  if (data.kind === "wallet") {
-    asking.get(data.id)(data.text);
-    return asking.delete(data.id);
-  }
   const { tab } = await playing;
   switch (data.kind) {
     case "get":
@@ -125,11 +120,11 @@ onmessage = async ({ data }) => {
       const answer = data.kind === "get" ? await tab.get(data.path) : tab.post(data.path, new Map(data.fields));
       const [status, text, path] = answer;
       answer.destroy();
-      postMessage({ kind: "answer", id: data.id, status, text, path });
+      port.postMessage({ status, text, path });
       break;
     }
     case "listen":
-      tab.listen(data.path, (panels) => postMessage({ kind: "panels", path: data.path, panels }));
+      tab.listen(data.path, (panels) => port.postMessage(panels));
       break;
     case "listen no more":
       tab.listen_no_more();
