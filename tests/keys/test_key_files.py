@@ -202,3 +202,30 @@ def test_new_keys_differ() -> None:
     keys = {key_files.new_key().address for _ in range(10)}
 
     assert len(keys) == 10
+
+
+def test_a_key_without_channels_is_no_copy(path: Path) -> None:
+    with raising(key_files.MalformedKeyFile(str(path), "it has a key, and no channels")):
+        key_files.read_copied_channels(path, OPEN)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda inner: inner.pop("crypto"), key_files.MalformedKeyFile),
+        (lambda inner: inner["crypto"].pop("kdfparams"), key_files.MalformedKeyFile),
+        (lambda inner: inner["crypto"]["kdfparams"].update(n=2**40), key_files.MalformedKeyFile),
+        (lambda inner: inner.update(version=4), UnknownVersion),
+        (lambda inner: inner["crypto"].update(mac="00" * 32), key_files.WrongPassphrase),
+    ],
+)
+def test_channels_that_no_page_has_written_are_refused(
+    path: Path, change: Callable[[dict[str, Any]], object], kind: type[Exception]
+) -> None:
+    content = json.loads(path.read_text())
+    inner = {"version": 3, "crypto": dict(content["crypto"], kdfparams=dict(content["crypto"]["kdfparams"]))}
+    change(inner)
+    path.write_text(json.dumps(content | {key_files.COPIED_CHANNELS: inner}))
+    with pytest.raises(kind):
+        key_files.read_copied_channels(path, OPEN)
+    assert key_files.read_key_file(path, OPEN).secret == ALICE.secret

@@ -113,6 +113,8 @@ class TablePages:
         self._notices: dict[bytes, str] = {}
         self.to_sign: Callable[[bytes], Sequence[str] | None] = lambda _: None
         """What a wallet elsewhere is to sign for a channel (its id), see `Moment`."""
+        self.copy_path = ""
+        """The page on which a copy of a game for a stake is saved, empty where there is none."""
         self.on_driven: Callable[[], None] = lambda: None
         """Is called when the channel of a person who has sat down is driven: before that it may have no page."""
 
@@ -202,6 +204,7 @@ class TablePages:
                 move_time=seated.person.clock.move_time,
                 move_left=seated.person.clock.left(),
                 to_sign=self.to_sign(channel_id),
+                copy_path="" if channel.agreement.is_friendly else self.copy_path,
             )
         stored = self._journal.load(channel_id)
         kept: JournalChannel | None = None if stored is None else read_journal_channel(stored, self._games)

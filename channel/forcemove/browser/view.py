@@ -23,6 +23,7 @@ class ChannelView(Moment):
     - `guide`: what a guided tour says now; empty without one.
     - `notice`: why the last action was refused; empty where it was not.
     - `chosen_turn`: the turn of the move that the player has chosen last; 0 where none was chosen.
+    - `copy_path`: of the page on which a copy of the game is saved; empty where none is offered.
     - `chat`: the newest lines of the table's chat; None where nothing can be said.
     """
 
@@ -34,4 +35,5 @@ class ChannelView(Moment):
     guide: str = ""
     notice: str = ""
     chosen_turn: int = 0
+    copy_path: str = ""
     chat: Sequence[str] | None = None

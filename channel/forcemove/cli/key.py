@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -20,8 +22,9 @@ from forcemove.keys.key_files import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
 from forcemove.protocol.signing import Key
 from forcemove.text.amounts import format_amount
 
-__all__ = ["key", "open_key_file"]
+__all__ = ["key", "open_key_file", "open_with_passphrase"]
 
+Opened = TypeVar("Opened")
 _FILE = click.argument("file", type=FILE)
 _TRIES = 3
 """How often a person may type the passphrase of a key file."""
@@ -133,12 +136,16 @@ def _account(file: Path) -> bytes:
 
 
 def open_key_file(file: Path) -> Key:
-    """The key in a key file, its passphrase from the environment or asked for; a wrong one that was typed is asked for
-    again.
+    """The key in a key file, see `open_with_passphrase`."""
+    from forcemove.keys.key_files import read_key_file
 
-    Raises what `forcemove.keys.key_files.read_key_file` raises.
-    """
-    from forcemove.keys.key_files import WrongPassphrase, address_in_key_file, read_key_file
+    return open_with_passphrase(file, read_key_file)
+
+
+def open_with_passphrase(file: Path, read: Callable[[Path, str], Opened]) -> Opened:
+    """What `read` finds in a key file, the passphrase from the environment or asked for; a wrong one that was typed is
+    asked for again. Raises what `read` raises, see `forcemove.keys.key_files`."""
+    from forcemove.keys.key_files import WrongPassphrase, address_in_key_file
 
     address_in_key_file(file)  # a file that is not a key file is refused before anybody is asked for a passphrase
     tries = 1 if UNLOCK_VARIABLE in os.environ else _TRIES
@@ -147,7 +154,7 @@ def open_key_file(file: Path) -> Key:
         try:
             passphrase = _passphrase(file, confirm=False)
             with waiting(f"Opening {file}"):
-                return read_key_file(file, passphrase)
+                return read(file, passphrase)
         except WrongPassphrase:
             if not tries:
                 raise

@@ -22,6 +22,7 @@ from forcemove.protocol.signing import Key
 
 __all__ = [
     "KEY_FILE_VERSION",
+    "COPIED_CHANNELS",
     "UNLOCK_VARIABLE",
     "PRIVATE_KEY_VARIABLE",
     "EmptyPassphrase",
@@ -34,6 +35,7 @@ __all__ = [
     "address_in_key_file",
     "new_key",
     "parse_private_key",
+    "read_copied_channels",
     "read_key_file",
     "write_key_file",
 ]
@@ -44,6 +46,8 @@ PRIVATE_KEY_VARIABLE = "FORCEMOVE_PRIVATE_KEY"
 """The environment variable that a private key to import is read from."""
 KEY_FILE_VERSION = 3
 """The version of Web3 Secret Storage that wallets write, the only one that is read and written here."""
+COPIED_CHANNELS = "channels"
+"""The member that a key file has beside its own, where a page has saved it with its games."""
 SCRYPT_WORK = 2**18
 """scrypt's n as wallets choose it: every guess at a passphrase costs about a second."""
 _MAX_SCRYPT_WORK = 2**23  # n * r * p; wallets have 2**21
@@ -154,19 +158,33 @@ def _write_new(path: Path, text: str) -> None:
 def read_key_file(path: Path, passphrase: str) -> Key:
     """Open a key file. Raises `KeyFileMissing`, `KeyFileUnusable`, `MalformedKeyFile`, `UnknownVersion`,
     `WrongPassphrase`."""
+    content = _load(path)
+    return _checked(path, content, _opened(path, content, passphrase))
+
+
+def read_copied_channels(path: Path, passphrase: str) -> bytes:
+    """The backup of channels that a page has saved in its key file, as bytes of an export of a journal. Raises as
+    `read_key_file`."""
+    content = _load(path).get(COPIED_CHANNELS)
+    if not isinstance(content, dict) or not isinstance(content.get("crypto"), dict):
+        raise MalformedKeyFile(str(path), "it has a key, and no channels")
+    _require_version(path, content.get("version"))
+    return _opened(path, content, passphrase)
+
+
+def _opened(path: Path, content: Mapping[str, Any], passphrase: str) -> bytes:
+    """What is encrypted in an object of a key file."""
     from eth_keyfile.keyfile import decode_keyfile_json
 
-    content = _load(path)
     _require_usual(path, content)
     try:
-        secret = decode_keyfile_json(dict(content), _encoded(passphrase))
+        return bytes(decode_keyfile_json(dict(content), _encoded(passphrase)))
     except ValueError as error:
         if "MAC mismatch" in str(error):
             raise WrongPassphrase(str(path)) from None
         raise MalformedKeyFile(str(path), str(error)) from None
     except (KeyError, TypeError, AttributeError, NotImplementedError) as error:
         raise MalformedKeyFile(str(path), f"{type(error).__name__}: {error}") from None
-    return _checked(path, content, bytes(secret))
 
 
 def _encoded(passphrase: str) -> bytes:

@@ -51,7 +51,8 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
     - `page`: this page's address, which friends are given.
     - `browser`: tells whether Python can wait inside a function there (`suspends`, see `chain.threads`), and, when it
       is asked (`persisted`), whether it has promised to keep the files; asks the wallet (`askWallet`, an
-      `AskProvider`); is told whether nobody answers if the page is closed (`sayUnwatched`, see `FriendsTab`).
+      `AskProvider`); is told whether nobody answers if the page is closed (`sayUnwatched`, see `FriendsTab`);
+      encrypts (`encrypt`, see `saved_copy.Encrypt`).
     """
     games, files = games_for_two(), list(map(_File, slots))
 
@@ -64,6 +65,10 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
     def keep(found: StakeSettings) -> None:
         files[-1].write(found.encode())
 
+    async def encrypt(*given: bytes | int) -> tuple[bytes, bytes]:
+        mac_key, hidden = await browser.encrypt(*given)
+        return bytes(mac_key.to_bytes()), bytes(hidden.to_bytes())
+
     try:
         options = TableOptions(relay, name=own_name(name), page=page)
         settings = StakeSettings.decode(files[-1].read()) if files and browser.suspends else None
@@ -72,7 +77,7 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
         impossible = _NOTHING_KEPT if not files else "" if browser.suspends else _CANNOT_WAIT
         journal, key = _kept(files)
         stake_site = StakeSite(settings, key.address, urlsplit(page).netloc, impossible, check, keep)
-        tab = FriendsTab(games, journal, key, options, stake, stake_site, browser.sayUnwatched)
+        tab = FriendsTab(games, journal, key, options, stake, stake_site, browser.sayUnwatched, encrypt)
     except ForcemoveError as error:
         return None, explain(error)
     tab.play()

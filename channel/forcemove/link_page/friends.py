@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forcemove.browser.lobby.lobby_pages import LobbyPages
@@ -15,10 +16,14 @@ from forcemove.browser.wallet.wallet_pages import wallet_of
 from forcemove.browser.wallet.wallet_site import WalletSite
 from forcemove.browser.watching.watch_site import WatchSite
 from forcemove.game import Game
+from forcemove.inspect.journal_channel import read_channels
+from forcemove.link_page.copy_site import COPY, CopySite
+from forcemove.link_page.saved_copy import Encrypt, saved_copy
 from forcemove.link_page.stake import Stake
 from forcemove.link_page.stake_site import StakeSite
 from forcemove.link_page.tab import PageTab
 from forcemove.protocol.signing import Key
+from forcemove.sessions.meetings.stake_limits import deposited_in
 from forcemove.sessions.options import TableOptions, Wallet
 from forcemove.sessions.running.lobby_follower import LobbyFollower
 from forcemove.sessions.running.open_tables import OpenTables
@@ -53,6 +58,7 @@ class FriendsTab(PageTab):
         stake: Stake | None,
         stake_site: StakeSite,
         say_unwatched: Callable[[bool], object],
+        encrypt: Encrypt,
     ) -> None:
         """Play nothing yet. Made in the event loop that runs it.
 
@@ -64,6 +70,7 @@ class FriendsTab(PageTab):
         - `stake_site`: the page on which the player says so.
         - `say_unwatched`: is told whenever that has changed: whether nobody answers for the player if the page is
           closed, see `TableService.is_unwatched`.
+        - `encrypt`: the browser's, for copies.
         """
         self._journal, self._say_unwatched = journal, say_unwatched
         self._service = service = _service(games, journal, key, stake)
@@ -75,7 +82,10 @@ class FriendsTab(PageTab):
         self._watched = WatchedTables(games)
         sites: list[PathSite] = [LobbySite(self._lobby_pages), WatchSite(self._watched), stake_site]
         self._wallet = wallet_of(service, self._channels)
-        super().__init__(self._channels, [*sites, WalletSite(self._wallet)] if self._wallet else sites)
+        if self._wallet:  # there is one where a stake is played for
+            self._channels.copy_path = COPY
+            sites += [WalletSite(self._wallet), CopySite(partial(_copied, games, journal, key, encrypt))]
+        super().__init__(self._channels, sites)
 
     async def run(self) -> None:
         """See `PageTab`; then the journal is closed."""
@@ -108,6 +118,13 @@ def _service(games: Sequence[Game], journal: Journal, key: Key, stake: Stake | N
     account, tower = stake.settings.account, stake.settings.tower
     wallet, towers = Wallet(key, account, account), () if tower is None else (tower,)
     return TableService(journal, wallet, _Log(), chains=stake.chains, games=games, towers=towers, limits=stake.limits)
+
+
+async def _copied(games: Sequence[Game], journal: Journal, key: Key, encrypt: Encrypt, password: str) -> str:
+    """A copy of the channels for a stake that are not closed."""
+    found, _ = read_channels(journal, games)
+    ids = [each.id for each in found if deposited_in([each.channel])]
+    return await saved_copy(journal, ids, key, password, encrypt)
 
 
 class _Log:

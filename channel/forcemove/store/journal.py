@@ -119,16 +119,21 @@ class Journal:
             return channels.keep_seed(connection, self.where, table, seed)
 
     def export(
-        self, ids: Sequence[bytes], kind: ExportKind, write: Callable[[bytes], object] = lambda _: None
+        self,
+        ids: Sequence[bytes],
+        kind: ExportKind,
+        write: Callable[[bytes], object] = lambda _: None,
+        *,
+        has_history: bool = True,
     ) -> bytes:
         """The bytes of a file with these channels and players' secrets: keep it as private as the journal itself.
 
         A move marks the channels as moved before this returns: nothing is committed for them here any more. `write`: is
-        called with the bytes before that; an error that it raises undoes the export. Raises `ChannelNotStored`, and
-        `AlreadyMoved`.
+        called with the bytes before that; an error that it raises undoes the export. `has_history`: whether what has
+        happened in the channels goes with them: it defends nothing. Raises `ChannelNotStored`, and `AlreadyMoved`.
         """
         with self._database.writing() as connection:
-            data = transfer.export(connection, self.where, ids, kind)
+            data = transfer.export(connection, self.where, ids, kind, has_history=has_history)
             write(data)
             return data
 

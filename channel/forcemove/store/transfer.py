@@ -34,7 +34,8 @@ _MARK = "forcemove journal"
 
 
 class Packed(Struct, frozen=True, rename={"stored": "kept", "outbox": "wanted"}):
-    """A channel with all that was stored with it. `history`: none where an older program has written it."""
+    """A channel with all that was stored with it. `history`: none where an older program has written it, or where
+    none was wanted."""
 
     stored: StoredChannel
     evidence: tuple[Evidence, ...]
@@ -49,8 +50,14 @@ class Parcel(Struct, frozen=True):
     channels: tuple[Packed, ...]
 
 
-def export(connection: Connection, where: str, ids: Sequence[bytes], kind: ExportKind) -> bytes:
+def export(connection: Connection, where: str, ids: Sequence[bytes], kind: ExportKind, *, has_history: bool) -> bytes:
     """The bytes of a file with these channels; a move marks them in the same transaction.
+
+    - `connection`: within the transaction.
+    - `where`: of the journal, for errors.
+    - `ids`: of the channels.
+    - `kind`: what the file is for.
+    - `has_history`: whether it has their histories, too.
 
     Raises `ChannelNotStored`, and `AlreadyMoved` where a channel to be moved is elsewhere already.
     """
@@ -60,7 +67,7 @@ def export(connection: Connection, where: str, ids: Sequence[bytes], kind: Expor
         _require_here(id_, known, kind)
     if kind is ExportKind.MOVE:
         channels.raise_versions(connection, chosen)
-    packed = tuple(_pack(connection, where, id_) for id_ in chosen)
+    packed = tuple(_pack(connection, where, id_, has_history=has_history) for id_ in chosen)
     if kind is ExportKind.MOVE:
         channels.put(connection, [replace(each.stored, ownership=Ownership.MOVED) for each in packed])
         transactions.drop_outbox(connection, chosen)
@@ -74,7 +81,7 @@ def _require_here(channel_id: bytes, known: KnownVersions, kind: ExportKind) -> 
         raise AlreadyMoved(channel_id)
 
 
-def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
+def _pack(connection: Connection, where: str, channel_id: bytes, *, has_history: bool) -> Packed:
     stored = channels.load(connection, where, channel_id)
     if stored is None:
         raise ChannelNotStored(channel_id)
@@ -82,7 +89,7 @@ def _pack(connection: Connection, where: str, channel_id: bytes) -> Packed:
         replace(stored, cursor=b""),
         tuple(each.evidence for each in evidence.load(connection, where, channel_id)),
         transactions.outbox_of(connection, where, channel_id),
-        tuple(history.rows_of(connection, channel_id)[0]),
+        tuple(history.rows_of(connection, channel_id)[0]) if has_history else (),
     )
 
 
@@ -101,7 +108,7 @@ def import_(connection: Connection, data: bytes) -> tuple[bytes, ...]:
     channels.put(connection, [_received(each.stored, parcel.kind) for each in parcel.channels])
     for each in parcel.channels:
         evidence.put(connection, [(each.stored.channel_id, piece) for piece in each.evidence])
-        if each.history:  # an older program writes none
+        if each.history:  # there may be none
             history.put(connection, each.stored.channel_id, each.history)
         if parcel.kind is ExportKind.MOVE:
             transactions.insert_outbox(connection, each.outbox)

@@ -318,6 +318,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "The passphrase does not open {path}.",
         "Try again; FORCEMOVE_PASSPHRASE, where it is set, is used instead of asking.",
     ),
+    "CopyTooLong": ("Your open games are too long for one file.", "End one of them first."),
+    "NothingToCopy": (
+        "No game for a stake is open, so there is nothing to copy.",
+        "Save a copy while you play for one.",
+    ),
     "EmptyPassphrase": ("An empty passphrase protects nothing; no file was written.", "Choose a passphrase."),
     "MalformedPrivateKey": (
         "That is not a private key: 64 hex digits are wanted, with or without 0x, of a number above 0 and below the "

@@ -279,15 +279,20 @@ def export(store: str, ids: tuple[str, ...], wants_all: bool, move: bool, backup
 @STORE
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def import_(store: str, file: Path) -> None:
-    """Take channels from a file that `export` has written, all of them or none. The journal is made if there is none.
+    """Take all channels of a file, or none: of one that `export` has written, or of a copy that a page has saved. The
+    journal is made if there is none.
 
     What was moved is played on from here. What comes from a backup signs nothing, but answers challenges and collects.
     """
     from forcemove.cli.channel import pages
     from forcemove.cli.channel.stores import find_channel, open_store
+    from forcemove.cli.key import open_with_passphrase
+    from forcemove.keys.key_files import read_copied_channels
     from forcemove.store.transfer import read_parcel
 
     data = file.read_bytes()
+    if data.startswith(b"{"):
+        data = open_with_passphrase(file, read_copied_channels)
     read_parcel(data)  # before a journal is made
     with open_store(store, may_be_new=True) as journal:
         ids = journal.import_(data)

@@ -29,7 +29,17 @@ const functions = {
   },
 };
 
-// Python's bytes come as proxies, which are turned into arrays; `toJs` copies.
-const ofBytes = (given) => (...values) => given(...values.map((each) => each.toJs()));
+// Python's bytes come as proxies, which are turned into arrays; `toJs` copies. Numbers come as they are.
+const ofBytes = (given) => (...values) => given(...values.map((each) => each.toJs?.() ?? each));
 const { keccak256, ...curve } = Object.fromEntries(Object.entries(functions).map(([name, given]) => [name, ofBytes(given)]));
-export { curve, keccak256 };
+
+// Of Web3 Secret Storage: the half of the derived bytes that is for its MAC, and the data under the other half.
+const encryptArrays = async (password, salt, iterations, counter, data) => {
+  const secret = await crypto.subtle.importKey("raw", password, "PBKDF2", false, ["deriveBits"]);
+  const bits = await crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt, iterations }, secret, 256);
+  const key = await crypto.subtle.importKey("raw", bits.slice(0, 16), "AES-CTR", false, ["encrypt"]);
+  const hidden = await crypto.subtle.encrypt({ name: "AES-CTR", counter, length: 128 }, key, data);
+  return [new Uint8Array(bits, 16), new Uint8Array(hidden)];
+};
+const encrypt = ofBytes(encryptArrays);
+export { curve, encrypt, keccak256 };

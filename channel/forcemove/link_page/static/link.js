@@ -108,11 +108,11 @@ const absolute = (address) => {
   const { pathname, search } = new URL(address, `https://tab${shown}`);
   return pathname + search;
 };
-const save = async (path) => {
+const save = async (path, name) => {
   const { text } = await ask({ kind: "get", path });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  link.download = "game.json";
+  link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
 };
@@ -122,7 +122,7 @@ document.addEventListener("click", (event) => {
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const path = absolute(link.getAttribute("href"));
-  if (link.download) save(path); else show(path);
+  if (link.download) save(path, link.download); else show(path);
 });
 // Behind page.js, which sends what changes the page that is shown.
 window.addEventListener("submit", async (event) => {

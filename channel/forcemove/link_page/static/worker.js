@@ -1,5 +1,5 @@
 // The page's worker: Python, and in it what is played. The page asks by messages, and is shown what changes.
-import { curve, keccak256 } from "./crypto.js";
+import { curve, encrypt, keccak256 } from "./crypto.js";
 import { openSlots } from "./slots.js";
 import { loadPyodide } from "./pyodide.mjs";
 import { unpack } from "./unpack.js";
@@ -80,6 +80,7 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
   const slots = await take(place, takesOver);
   const browser = {
     askWallet,
+    encrypt,
     suspends: "Suspending" in WebAssembly,
     persisted: () => navigator.storage.persisted(),
     sayUnwatched: (isSo) => postMessage({ kind: "unwatched", isSo }),
