@@ -41,7 +41,9 @@ def node_build(files: Path, tmp_path: Path) -> Path:
     return folder
 
 
-class _Files(SimpleHTTPRequestHandler):
+class FileRequests(SimpleHTTPRequestHandler):
+    """A host that has nothing but files."""
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
         """Nothing is written to the screen."""
 
@@ -49,7 +51,7 @@ class _Files(SimpleHTTPRequestHandler):
 @contextmanager
 def served_files(folder: Path) -> Iterator[str]:
     """The address of a host of files."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(folder))) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(FileRequests, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()

@@ -215,6 +215,7 @@ def test_a_browser_that_keeps_nothing_plays_and_says_so(browser: Browser, files:
             bob.move("0")
             alice.wait_for_turn()
             assert "This browser keeps nothing here" in bob.page.locator("footer").inner_text()
+            assert "This browser cannot install the page" in bob.page.locator("footer").inner_text()
     finally:
         relay.kill()
 

@@ -34,7 +34,7 @@ _LEAST_RATE, _LEAST_SECONDS = 16 * 2**10, 10
 """Bytes a second that a client has to read, and seconds that it has besides; then it is cut off."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-    "img-src 'self' data:; worker-src 'self'; connect-src 'self' ws: wss: "
+    "img-src 'self' data:; worker-src 'self'; manifest-src 'self'; connect-src 'self' ws: wss: "
     "https: http://127.0.0.1:* http://localhost:*; form-action 'none'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",

@@ -78,9 +78,10 @@ class Gambler(Player):
             "Browser.setPermission", permission | {"browserContextId": where, "origin": self.room.page[:-1]}
         )
 
-    def set_stake(self, most: str = "1 ether", tower: str = "", nodes: Sequence[str] = ()) -> None:
+    def set_stake(self, most: str = "1 ether", nodes: Sequence[str] = (), *, has_tower: bool = False) -> None:
         """Say how a stake is played for. `nodes`: by which; by the chain's own unless given."""
         self.page.get_by_role("link", name="Stake").click()
+        tower = self.room.tower(self.page.locator("#player").inner_text()) if has_tower else ""
         self.page.locator("#endpoints").fill("\n".join(nodes or [self.room.node.endpoint]))
         self.page.locator("#ask-wallet").click()
         expect(self.page.locator("#account")).to_have_value(f"0x{self.key.address.hex()}")

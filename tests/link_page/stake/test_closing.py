@@ -48,8 +48,7 @@ def is_asking(player: Player) -> bool:
 def test_it_asks_once_while_the_watchtower_lacks_the_newest_turn(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
     alice.enter(room.page)
-    alice.page.get_by_role("link", name="Stake").click()
-    alice.set_stake(tower=room.tower(alice.page.locator("#player").inner_text()))
+    alice.set_stake(has_tower=True)
     alice.load_again()
     alice.play_with(*FOUR_ROUNDS)
     alice.wait_for_turn()
@@ -73,8 +72,7 @@ def test_it_asks_once_while_the_watchtower_lacks_the_newest_turn(browser: Browse
 def test_it_does_not_ask_where_the_watchtower_has_the_newest_turn(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
     alice.enter(room.page)
-    alice.page.get_by_role("link", name="Stake").click()
-    alice.set_stake(tower=room.tower(alice.page.locator("#player").inner_text()))
+    alice.set_stake(has_tower=True)
     alice.load_again()
     alice.play_with(*FOUR_ROUNDS)
     alice.move()

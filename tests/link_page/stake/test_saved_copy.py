@@ -71,6 +71,9 @@ def test_a_password_is_asked_for_twice_and_is_nowhere_in_the_clear(browser: Brow
     alice.set_stake()
     alice.load_again()
     page = alice.page
+    page.get_by_role("link", name="Stake").click()
+    page.locator("#endpoints").wait_for()
+    assert violations(page) == []
     page.get_by_role("link", name="Save a copy").click()
     page.locator("#password").fill(PASSPHRASE)
     page.locator("#again").fill(PASSPHRASE[:-1])

@@ -48,10 +48,7 @@ def test_a_tower_answers_an_old_state_while_the_page_is_closed(browser: Browser,
     """The browser has promised nothing: a tower that is named is enough."""
     alice = Gambler(browser, room, "Alice", WALLETS[0])
     alice.enter(room.page)
-    alice.page.get_by_role("link", name="Stake").click()
-    alice.page.locator("#endpoints").wait_for()
-    assert violations(alice.page) == []
-    alice.set_stake(tower=room.tower(alice.page.locator("#player").inner_text()))
+    alice.set_stake(has_tower=True)
     alice.load_again()
     old = alice.leave_after_two_moves()
     until(lambda: alice.watched_turn() >= old.next_turn)

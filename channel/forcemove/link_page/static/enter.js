@@ -3,10 +3,10 @@ export const byId = (id) => document.getElementById(id);
 export const GAME = byId("enter") ? "friends" : "playground";
 const page = location.href.split("#")[0];
 const link = /^#forcemove/.test(location.hash) ? location.hash.slice(1) : "";
-const fetched = window.fetch.bind(window); // which link.js replaces
+export const fetched = window.fetch.bind(window); // which link.js replaces
 const fetchJson = async (path) => {
   try {
-    const answer = await fetched(path);
+    const answer = await fetched(path, { cache: "no-store" }); // past keep.js
     return answer.ok ? await answer.json() : {};
   } catch {
     return {};

@@ -1,5 +1,6 @@
 // Stands in for the server of the pages: what page.js sends and listens to is answered by Python in a worker.
 import { GAME, byId, enter, showElsewhere } from "./enter.js";
+import { showInstalled } from "./install.js";
 
 const worker = new Worker(new URL(`worker.js?game=${GAME}`, import.meta.url), { type: "module" });
 let shown = "/";
@@ -141,3 +142,4 @@ addEventListener("popstate", () => {
 
 const begin = async (why = "", takesOver = false) => worker.postMessage({ kind: "begin", takesOver, ...await enter(why) });
 begin();
+showInstalled();
