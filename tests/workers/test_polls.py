@@ -100,7 +100,7 @@ def kept(worker: Worker, is_enough: Callable[[], bool]) -> list[Exception]:
     troubles = list[Exception]()
 
     async def run() -> None:
-        looking = asyncio.create_task(keep_polling(worker, troubles.append, lambda: None, every=0.01, idle=0.01))
+        looking = asyncio.create_task(keep_polling(worker, troubles.append, lambda: None, asyncio.Event(), every=0.01))
         while not is_enough() and not looking.done():
             await asyncio.sleep(0.01)
         if looking.done():
@@ -145,7 +145,7 @@ def test_a_look_begins_a_second_after_the_end_of_the_last_one() -> None:
                 yield (ends,)
 
     async def run() -> None:
-        looking = asyncio.create_task(keep_polling(Slow(), errors.append, lambda: None, every=1.0, idle=0.05))
+        looking = asyncio.create_task(keep_polling(Slow(), errors.append, lambda: None, asyncio.Event(), every=1.0))
         await asyncio.sleep(11.5)
         looking.cancel()
 
@@ -155,13 +155,41 @@ def test_a_look_begins_a_second_after_the_end_of_the_last_one() -> None:
     assert errors == []
 
 
+def test_an_idle_worker_looks_as_soon_as_it_is_woken() -> None:
+    """Else it is asked each second whether it is idle still. Time is virtual."""
+    asked, troubles, is_wanted = list[float](), list[Exception](), False
+
+    class Idle(Worker):
+        @property
+        def is_idle(self) -> bool:  # type: ignore[override]
+            asked.append(asyncio.get_running_loop().time())
+            return not is_wanted
+
+    async def run() -> None:
+        nonlocal is_wanted
+        awake = asyncio.Event()
+        looking = asyncio.create_task(keep_polling(worker, troubles.append, lambda: None, awake, every=1.0))
+        await asyncio.sleep(2.5)
+        assert worker.begins == 0
+        is_wanted = True
+        awake.set()
+        await asyncio.sleep(0.1)
+        looking.cancel()
+
+    worker = Idle()
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(run())
+    assert asked[:3] == pytest.approx([0, 1, 2], abs=0.01)
+    assert (worker.begins, troubles) == (1, [])
+
+
 @pytest.mark.parametrize(("is_quiet", "begins"), [(False, 4), (True, 2)])
 def test_a_quiet_worker_looks_half_as_often(is_quiet: bool, begins: int) -> None:
     worker, troubles = Worker(), list[Exception]()
     worker.is_quiet = is_quiet
 
     async def run() -> None:
-        looking = asyncio.create_task(keep_polling(worker, troubles.append, lambda: None, every=1.0, idle=0.05))
+        looking = asyncio.create_task(keep_polling(worker, troubles.append, lambda: None, asyncio.Event(), every=1.0))
         await asyncio.sleep(3.5)
         looking.cancel()
 

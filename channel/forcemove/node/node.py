@@ -179,17 +179,19 @@ class Node:
             self._stepped.set()
 
     async def _drive(self, group: asyncio.TaskGroup, look_every: float, listen_every: float) -> None:
-        working: set[PollingWorker] = set()
+        awake: dict[PollingWorker, asyncio.Event] = {}
         while True:
-            for worker in set(self._workers) - working:
-                working.add(worker)
-                polling = keep_polling(worker, self._on_error, self.wake, every=look_every, idle=listen_every)
-                group.create_task(polling)
+            for worker in set(self._workers) - awake.keys():
+                awake[worker] = asyncio.Event()
+                group.create_task(keep_polling(worker, self._on_error, self.wake, awake[worker], every=look_every))
             is_busy = False
             try:
                 is_busy = self.step()
             except JournalUnavailable as error:
                 self._on_error(error)
+            for worker, event in awake.items():
+                if not worker.is_idle:
+                    event.set()
             stepped, self._stepped = self._stepped, asyncio.Event()
             stepped.set()
             pause = self._ready_set.pause(

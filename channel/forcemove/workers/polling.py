@@ -94,7 +94,7 @@ def _typed(error: Exception) -> ForcemoveError:
 
 
 async def keep_polling(
-    worker: PollingWorker, on_error: OnPollError, on_poll: Callable[[], None], *, every: float, idle: float
+    worker: PollingWorker, on_error: OnPollError, on_poll: Callable[[], None], awake: asyncio.Event, *, every: float
 ) -> None:
     """Let a worker look again and again until cancelled. A look that has failed is tried again, with the next endpoint;
     where all endpoints have failed, later and later, at most five seconds after the last time.
@@ -102,13 +102,15 @@ async def keep_polling(
     - `worker`: what looks.
     - `on_error`: called with the error of each look that has failed.
     - `on_poll`: called after each look.
+    - `awake`: set by the owner where a worker that was idle has something to look for.
     - `every`: seconds from one look to the next, twice as many while the worker is quiet.
-    - `idle`: seconds after which a worker that had nothing to look for is asked again.
     """
     failures = 0
     while True:
         while worker.is_idle:
-            await asyncio.sleep(idle)
+            awake.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(awake.wait(), every)
         failures = 0 if await _poll(worker, on_error) else failures + 1
         on_poll()
         if failures:
