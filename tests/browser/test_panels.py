@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -19,7 +20,8 @@ from forcemove.browser.drawing.rounds import rounds_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from forcemove.cli.play.screen import content_lines
-from forcemove.history.entries import Entry
+from forcemove.game import RoundResult
+from forcemove.history.entries import Entry, StateSigned
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.summary import summarise
 from forcemove.inspect.listed_channel import ListedChannel
@@ -337,3 +339,21 @@ def test_with_each_entry_only_that_entry_is_put_into_words(looks: Looks, monkeyp
     said.clear()
     channel_panels(view)
     assert said == [view.history.entries[-1]]
+
+
+def test_rounds_that_a_full_history_has_forgotten_are_counted_still(looks: Looks) -> None:
+    """And no entry is looked at twice."""
+    view = view_of(looks.ours())
+    game = Mock(wraps=view.game)
+    game.result.side_effect = lambda state: RoundResult(0, "a row", (1, -1)) if state.turn_num % 5 == 4 else None
+    first = next(each for each in view.history.entries if isinstance(each, StateSigned))
+
+    def signed(turn: int) -> StateSigned:
+        state = structs.replace(first.signed.state, turn_num=turn)
+        return structs.replace(first, signed=structs.replace(first.signed, state=state))
+
+    entries = tuple(map(signed, range(4, 104)))
+    for seen in (50, 51, 75, 100):
+        shown = replace(view, game=game, history=ChannelHistory(entries[max(0, seen - 50) : seen]))
+        assert len(rounds_of(shown).results) == (seen + 4) // 5
+    assert game.result.call_count == len(entries)

@@ -1,8 +1,9 @@
-"""The rounds of a channel that are over, and the last one with its board until the viewer goes on. Pure:
-what is remembered is what would be found again."""
+"""The rounds of a channel that are over, and the last one with its board until the viewer goes on. Pure: what is
+remembered is what would be found again, and the rounds that a long history has forgotten since."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.browser.drawing.board import Drawing, picture_of
@@ -36,11 +37,10 @@ class RoundPanel:
 
 @dataclass
 class _Found:
-    """What was found in the first `seen` entries of a history. `last`: the state that ended the last round, the one
-    before it, and its result."""
+    """What was found in a history up to its `newest` entry. `last`: the state that ended the last round, the one before
+    it, and its result."""
 
     rounds: RoundCount
-    seen: int = 0
     newest: Entry | None = None
     state: VariablePart | None = None
     last: tuple[VariablePart, VariablePart | None, RoundResult] | None = None
@@ -70,19 +70,26 @@ def round_of(view: ChannelView) -> RoundPanel | None:
 def _look(view: ChannelView) -> _Found:
     """Look at the entries that are new since the last look."""
     entries, key = view.history.entries, (view.channel.agreement.channel_id, view.channel.index)
-    found = _found.pop(key, None)
-    if found is None or found.seen > len(entries) or (found.seen and entries[found.seen - 1] is not found.newest):
+    found, begin = _found.pop(key, None), 0
+    if found is not None and found.newest is not None:
+        begin = _place_after(entries, found.newest)
+    if found is None or not begin:
         found = _Found(RoundCount(view.game))
     _found[key] = found
     while len(_found) > _MOST:
         del _found[next(iter(_found))]
-    for entry in entries[found.seen :]:
+    for entry in entries[begin:]:
         if isinstance(entry, StateSigned | StateAccepted) and not entry.signed.state.is_final:
             before, found.state = found.state, entry.signed.state
             if (result := _added(found.rounds, found.state)) is not None:
                 found.last = found.state, before, result
-    found.seen, found.newest = len(entries), entries[-1] if entries else None
+    found.newest = entries[-1] if entries else None
     return found
+
+
+def _place_after(entries: Sequence[Entry], entry: Entry) -> int:
+    """The place after this very entry, near the end; 0 where it is not there."""
+    return next((place for place in range(len(entries), 0, -1) if entries[place - 1] is entry), 0)
 
 
 def _added(rounds: RoundCount, state: VariablePart) -> RoundResult | None:
