@@ -19,7 +19,7 @@ from tests.cli.test_wallet import PROVIDER, ScriptedWallet
 from tests.link_page.visiting import Player
 from tests.relay.process import RelayProcess
 
-__all__ = ["TOWER", "WALLETS", "Gambler", "Room", "require_paid"]
+__all__ = ["TOWER", "WALLETS", "Gambler", "Room", "require_paid", "require_received"]
 
 DEPOSIT = 5 * 10**17
 """Wei."""
@@ -95,6 +95,15 @@ class Gambler(Player):
         self.page.locator("#reload").click()
         self.page.locator("#live", has_text="live").wait_for()
 
+    def begin(self, nodes: Sequence[str] = (), *, has_tower: bool = False) -> None:
+        """Enter the page, and have it play for a stake: with a watchtower, or with the browser's promise to keep.
+        `nodes`: as of `set_stake`."""
+        self.enter(self.room.page)
+        if not has_tower:
+            self.let_keep()
+        self.set_stake(nodes=nodes, has_tower=has_tower)
+        self.load_again()
+
     def offer_for(self, stake: str) -> str:
         """Offer a game for a stake; what friends are handed."""
         self.page.get_by_role("link", name="Lobby").click()
@@ -139,5 +148,10 @@ def require_paid(room: Room, players: Sequence[Key]) -> None:
     assert newest is not None
     for key, share in zip(players, newest.state.outcome, strict=True):
         assert share.destination == address_destination(key.address)
-        most = RICH - DEPOSIT + share.amount
-        assert most - GAS_AT_MOST < room.balance(key) < most
+        require_received(room, key, share.amount)
+
+
+def require_received(room: Room, key: Key, amount: int) -> None:
+    """An account that has paid in one deposit was paid `amount` (wei), less the gas of what it has sent."""
+    most = RICH - DEPOSIT + amount
+    assert most - GAS_AT_MOST < room.balance(key) < most

@@ -47,9 +47,7 @@ def is_asking(player: Player) -> bool:
 
 def test_it_asks_once_while_the_watchtower_lacks_the_newest_turn(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.set_stake(has_tower=True)
-    alice.load_again()
+    alice.begin(has_tower=True)
     alice.play_with(*FOUR_ROUNDS)
     alice.wait_for_turn()
     until(lambda: not is_asking(alice) and alice.watched_turn() >= alice.turn() - 1)
@@ -71,9 +69,7 @@ def test_it_asks_once_while_the_watchtower_lacks_the_newest_turn(browser: Browse
 
 def test_it_does_not_ask_where_the_watchtower_has_the_newest_turn(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.set_stake(has_tower=True)
-    alice.load_again()
+    alice.begin(has_tower=True)
     alice.play_with(*FOUR_ROUNDS)
     alice.move()
     alice.wait_for_turn()
@@ -85,10 +81,7 @@ def test_it_does_not_ask_where_the_watchtower_has_the_newest_turn(browser: Brows
 
 def test_without_a_watchtower_it_asks_until_the_money_is_home(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake()
-    alice.load_again()
+    alice.begin()
     assert not is_asking(alice)
     bot = alice.play_with("--rounds", "1")
     until(lambda: is_asking(alice))

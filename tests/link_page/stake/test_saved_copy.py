@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.page.routed import violations
 from tests.cli.nodes import PASSPHRASE
-from tests.cli.tables import GAS_AT_MOST
-from tests.link_page.stake.gamblers import DEPOSIT, RICH, WALLETS, Gambler, Room
+from tests.link_page.stake.gamblers import WALLETS, Gambler, Room, require_received
 
 HOUR = 3600
 
@@ -29,10 +28,7 @@ def save_copy(page: Page, path: Path, password: str = PASSPHRASE) -> None:
 
 def test_a_terminal_ends_a_game_with_the_copy_of_a_page_that_is_lost(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake()
-    alice.load_again()
+    alice.begin()
     bot = alice.play_with("--rounds", "9")
     alice.move()
     alice.wait_for_turn()
@@ -59,17 +55,13 @@ def test_a_terminal_ends_a_game_with_the_copy_of_a_page_that_is_lost(browser: Br
 
     newest = channel.newest
     assert newest is not None
-    paid = RICH - DEPOSIT + newest.state.outcome[0].amount
-    assert paid - GAS_AT_MOST < room.balance(WALLETS[0]) < paid
+    require_received(room, WALLETS[0], newest.state.outcome[0].amount)
     assert room.held(channel) == 0
 
 
 def test_a_password_is_asked_for_twice_and_is_nowhere_in_the_clear(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake()
-    alice.load_again()
+    alice.begin()
     page = alice.page
     page.get_by_role("link", name="Stake").click()
     page.locator("#endpoints").wait_for()

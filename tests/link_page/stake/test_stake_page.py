@@ -30,10 +30,7 @@ def test_a_stake_is_played_for_against_a_terminal_and_paid_exactly(
     browser: Browser, room: Room, nodes: Sequence[str]
 ) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake(nodes=nodes)
-    alice.load_again()
+    alice.begin(nodes=nodes)
     bot = alice.play_with("--rounds", "1")
     alice.move()
     bot.reach("result")
@@ -47,9 +44,7 @@ def test_a_stake_is_played_for_against_a_terminal_and_paid_exactly(
 def test_a_tower_answers_an_old_state_while_the_page_is_closed(browser: Browser, room: Room) -> None:
     """The browser has promised nothing: a tower that is named is enough."""
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.set_stake(has_tower=True)
-    alice.load_again()
+    alice.begin(has_tower=True)
     old = alice.leave_after_two_moves()
     until(lambda: alice.watched_turn() >= old.next_turn)
     alice.page.close()
@@ -60,10 +55,7 @@ def test_a_tower_answers_an_old_state_while_the_page_is_closed(browser: Browser,
 
 def test_the_page_answers_an_old_state_once_it_is_open_again(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake()
-    alice.load_again()
+    alice.begin()
     old = alice.leave_after_two_moves()
     alice.page.close()
     turn = challenge_with(room.node.chain, GUEST, old)
@@ -114,10 +106,7 @@ def slow(room: Room) -> Iterator[str]:
 
 def test_a_node_that_takes_five_seconds_holds_up_no_click(browser: Browser, room: Room, slow: str) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake(nodes=[room.node.endpoint, slow])
-    alice.load_again()
+    alice.begin(nodes=[room.node.endpoint, slow])
     alice.play_with("--rounds", "9")
     seconds = []
     for _ in range(8):
@@ -133,10 +122,7 @@ def test_a_node_that_takes_five_seconds_holds_up_no_click(browser: Browser, room
 
 def test_nothing_is_sent_that_is_not_kept(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
-    alice.enter(room.page)
-    alice.let_keep()
-    alice.set_stake()
-    alice.load_again()
+    alice.begin()
     bot = alice.play_with("--rounds", "1")
     alice.wait_for_turn()
     before = room.saved(room.bob).next_turn
@@ -153,10 +139,7 @@ def test_two_pages_play_for_a_stake_by_one_link(browser: Browser, room: Room) ->
     """The terms are on a page of their own: who opens the link agrees to them there."""
     alice, bob = (Gambler(browser, room, *each) for each in zip(("Alice", "Bob"), WALLETS, strict=True))
     for each in (alice, bob):
-        each.enter(room.page)
-        each.let_keep()
-        each.set_stake()
-        each.load_again()
+        each.begin()
     link = alice.offer_for("0.1 ether")
     bob.page.close()
     bob.open(link)
