@@ -70,9 +70,8 @@ def round_of(view: ChannelView) -> RoundPanel | None:
 def _look(view: ChannelView) -> _Found:
     """Look at the entries that are new since the last look."""
     entries, key = view.history.entries, (view.channel.agreement.channel_id, view.channel.index)
-    found, begin = _found.pop(key, None), 0
-    if found is not None and found.newest is not None:
-        begin = _place_after(entries, found.newest)
+    found = _found.pop(key, None)
+    begin = _place_after(entries, found.newest) if found else 0
     if found is None or not begin:
         found = _Found(RoundCount(view.game))
     _found[key] = found
@@ -87,7 +86,7 @@ def _look(view: ChannelView) -> _Found:
     return found
 
 
-def _place_after(entries: Sequence[Entry], entry: Entry) -> int:
+def _place_after(entries: Sequence[Entry], entry: Entry | None) -> int:
     """The place after this very entry, near the end; 0 where it is not there."""
     return next((place for place in range(len(entries), 0, -1) if entries[place - 1] is entry), 0)
 
