@@ -14,7 +14,6 @@ so sends nothing of it.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ from forcemove.node.workers import Workers
 from forcemove.protocol.signing import Key
 from forcemove.store.records import Account, ChannelLease
 from forcemove.workers.clock import seconds
-from forcemove.workers.polling import PollingWorker, keep_polling
+from forcemove.workers.polling import PollingWorker, keep_polling, pause_until
 
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
@@ -197,7 +196,7 @@ class Node:
             pause = self._ready_set.pause(
                 listen_every, listen_every if self._histories.is_untidy else self._longest_pause
             )
-            await self._pause(0 if is_busy else pause)
+            await pause_until(self._awake, 0 if is_busy else pause)
 
     def wake(self) -> None:
         """Let `run` step now: something has come in. Called in its thread."""
@@ -211,13 +210,6 @@ class Node:
             return
         self.wake()
         await self._stepped.wait()
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait until `wake` is called, at most so long."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._awake.wait()
-        self._awake.clear()
 
     def step(self) -> bool:
         """Take in what looks have found and the messages, ask the players, save all channels that have changed in one

@@ -15,7 +15,7 @@ from forcemove.chain.worker import Look, wait_for
 from forcemove.errors import ForcemoveError
 from forcemove.workers.errors import LookFailed
 
-__all__ = ["OnPollError", "ParallelPolls", "PollingWorker", "keep_polling", "poll_once"]
+__all__ = ["OnPollError", "ParallelPolls", "PollingWorker", "keep_polling", "pause_until", "poll_once"]
 
 _WAIT_SECONDS = 1.0
 """Seconds for which a look is waited for where there are others, and after which it is asked whether it still waits."""
@@ -108,9 +108,7 @@ async def keep_polling(
     failures = 0
     while True:
         while worker.is_idle:
-            awake.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(awake.wait(), every)
+            await pause_until(awake, every)
         failures = 0 if await _poll(worker, on_error) else failures + 1
         on_poll()
         if failures:
@@ -141,6 +139,12 @@ async def _any_of(begun: Sequence[Future[Any]]) -> None:
 
     for each in begun:
         each.add_done_callback(on_done)
+    await pause_until(awake, _WAIT_SECONDS)
+
+
+async def pause_until(awake: asyncio.Event, seconds: float) -> None:
+    """Wait until this is set, at most so long, and clear it."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(_WAIT_SECONDS):
+        async with asyncio.timeout(seconds):
             await awake.wait()
+    awake.clear()
