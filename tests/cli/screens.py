@@ -94,9 +94,13 @@ class Screen:
         """Close the terminal, as its window would be closed."""
         os.close(self._master)
 
+    def send_signal(self, number: int) -> None:
+        """To the program, as a terminal does at Ctrl-C while it is not read key by key."""
+        self._process.send_signal(number)
+
     def end_by(self, number: int) -> int:
         """The exit code after a signal."""
-        self._process.send_signal(number)
+        self.send_signal(number)
         return self._process.wait(_SECONDS)
 
     def settle(self) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from forcemove import local_keys, write_key_file
@@ -32,14 +34,20 @@ def test_two_people_play_rock_paper_scissors_for_a_stake(world: World) -> None:
     assert any("You lose 0.01 ether" in line for line in ends[1].lines)
 
 
-@pytest.mark.parametrize("leave", ["\x03", "\x04"])
-def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(world: World, leave: str) -> None:
-    """After the hidden choice: it is kept, and revealed when they are back."""
+@pytest.mark.parametrize("leave", ["\x03", "\x04", signal.SIGINT])
+def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(
+    world: World, leave: str | signal.Signals
+) -> None:
+    """After the hidden choice: it is kept, and revealed when they are back. Ctrl-C comes as a signal while a line is
+    printed."""
     host = world.sit(world.alice, *CREATE)
     guest = world.sit(world.bob, "--join", host.link(), "--yes")
     host.answer("choose rock, which", "scissors")
     guest.reach("play paper")
-    host.screen.type(leave)
+    if isinstance(leave, str):
+        host.screen.type(leave)
+    else:
+        host.screen.send_signal(leave)
     aside = host.end()
     assert aside.code == 130
     assert any("be back before a challenge can run out" in line for line in aside.lines)

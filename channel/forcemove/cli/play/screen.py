@@ -209,6 +209,7 @@ def _keys() -> KeyBindings:
 
     @keys.add("c-c")
     @keys.add("c-d")
+    @keys.add("<sigint>")  # Ctrl-C while a line is printed
     def _(event: KeyPressEvent) -> None:
         event.app.exit()
 
