@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from pathlib import Path
 
 from forcemove.errors import ForcemoveError
@@ -28,3 +29,4 @@ if __name__ == "__main__":
     packed = sum(files.get(f"{name}.br", size) for name, size in plain.items())
     hint = "" if given.packing else f", {packed / 2**20:.1f} MiB where the host sends what is packed"
     print(f"Built: {folder}/index.html, {sum(plain.values()) / 2**20:.1f} MiB in {len(plain)} files{hint}")
+    print(f"Build: {hashlib.sha256((folder / 'files.json').read_bytes()).hexdigest()}, the SHA-256 of its files.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -47,6 +48,7 @@ def site(tmp_path: Path) -> Path:
 def address_with_nim(site: Path, tmp_path: Path) -> Iterator[str]:
     built = build_with(site, tmp_path / "page", "nim")
     assert built.returncode == 0, built.stderr
+    assert hashlib.sha256((tmp_path / "page" / "files.json").read_bytes()).hexdigest() in built.stdout
     with served_files(tmp_path / "page") as address:
         yield address
 
