@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs pytest in processes that need not import anything: forked from one that has.
 
-Most of what the tests of one mutation take are imports, of web3 above all. So one process imports what the tests use of
+Most of what the tests of one mutation take are imports. So one process imports what the tests use of
 others, and nothing of this project, and forks for each run. It reads orders from its input, a line of JSON each, and
 answers with two lines: the number of the process that it has forked, and then how that has ended.
 """

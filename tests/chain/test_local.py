@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,13 +14,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from web3.types import RPCEndpoint
 
 from forcemove.chain import errors, rpc
 from forcemove.chain.anvil import find_anvil
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.endpoint_name import shown_endpoint
-from forcemove.chain.http import HttpProvider
+from forcemove.chain.http import HttpConnections
+from forcemove.chain.json_rpc import JsonRpcTransport
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, connect, local_keys, open_chain
 from forcemove.errors import InvalidValue
 from tests.chain.server import CHAIN_ID, gate, serving
@@ -140,13 +142,18 @@ def test_one_connection_serves_all_requests() -> None:
     assert (made.connections, len(made.heads)) == (1, 4)
 
 
+def transport_to(address: str) -> JsonRpcTransport:
+    url = f"http://{address}"
+    return JsonRpcTransport(HttpConnections(url, 60.0), url)
+
+
 def test_each_of_many_threads_has_a_connection_that_is_kept(caplog: pytest.LogCaptureFixture) -> None:
     asking = 40
-    with gate(together=asking) as made, closing(HttpProvider(f"http://{made.address}", 60.0)) as provider:
+    with gate(together=asking) as made, closing(transport_to(made.address)) as transport:
         with ThreadPoolExecutor(asking) as pool:
             for _ in range(2):
-                answers = list(pool.map(lambda _: provider.make_request(RPCEndpoint("eth_chainId"), []), range(asking)))
-                assert [each["result"] for each in answers] == [hex(CHAIN_ID)] * asking
+                answers = list(pool.map(lambda _: transport.exchange("eth_chainId", []), range(asking)))
+                assert answers == [hex(CHAIN_ID)] * asking
         assert (made.connections, len(made.heads)) == (asking, 2 * asking)
     assert caplog.messages == []
 
@@ -301,6 +308,18 @@ def test_threat_97_an_endpoint_is_asked_for_its_chain_until_its_blocks_follow_th
     assert found == named
 
 
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_to_ask_a_node_imports_nothing_heavy(anvil: AnvilChain, scheme: str) -> None:
+    program = (
+        "import sys\n"
+        "from forcemove.chain.local import connect\n"
+        f"connect({anvil.endpoint.replace('http', scheme)!r}).block_number()\n"
+        "print(sorted({'web3', 'eth_abi', 'eth_account', 'eth_tester'} & set(sys.modules)))\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)  # noqa: S603
+    assert said.stdout == "[]\n"
+
+
 def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:
     with connect(anvil.endpoint.replace("http", "ws")) as chain:
         assert chain.block_number() == anvil.block_number()
@@ -310,10 +329,10 @@ def test_a_websocket_is_as_good(anvil: AnvilChain) -> None:
 
 def test_a_socket_of_the_machine_is_as_good(tmp_path: Path) -> None:
     path = str(tmp_path / "anvil.ipc")
-    with AnvilChain("--ipc", path) as anvil:
-        chain = connect(path)
-
+    with AnvilChain("--ipc", path) as anvil, connect(path) as chain:
         assert chain.block_number() == anvil.block_number()
+        asked = [("eth_getBlockByNumber", (each, False)) for each in ("latest", "0x0")] + [("eth_chainId", ())]
+        assert chain.rpc.request_some(asked) == [chain.rpc.ask(method, *params) for method, params in asked]
 
 
 @pytest.mark.parametrize(

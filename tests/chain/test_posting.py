@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
-from forcemove.chain.http import HttpProvider
-from forcemove.chain.posting import PostTransport, ProviderTransport
+from forcemove.chain.http import HttpConnections
+from forcemove.chain.json_rpc import JsonRpcTransport
+from forcemove.chain.posting import PostConnection, ProviderTransport
 from forcemove.chain.transport import BatchTransport, Reverted
-from forcemove.chain.web3_transport import Web3BatchTransport
 from forcemove.errors import ForcemoveError
 from tests.chain.server import serving
 
@@ -51,8 +51,8 @@ def said(transport: BatchTransport, ask: Callable[[BatchTransport], object]) -> 
 
 def both_say(url: str, ask: Callable[[BatchTransport], object]) -> object:
     """What both transports make of an endpoint's answer, which is the same."""
-    ours = said(PostTransport(url), ask)
-    machine = Web3BatchTransport(HttpProvider(url, 10), url)
+    ours = said(JsonRpcTransport(PostConnection(url), url), ask)
+    machine = JsonRpcTransport(HttpConnections(url, 10), url)
     assert ours == said(machine, ask)
     machine.close()
     return ours
@@ -90,7 +90,7 @@ def test_nobody_is_there() -> None:
     with serving(lambda _: (200, b"")) as url:
         pass
     with pytest.raises(Unreachable) as raised:
-        PostTransport(url).exchange("eth_chainId", [])
+        JsonRpcTransport(PostConnection(url), url).exchange("eth_chainId", [])
     assert "secret-key" not in str(raised.value)
 
 

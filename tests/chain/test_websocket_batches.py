@@ -15,7 +15,7 @@ from websockets.sync.server import ServerConnection, serve
 from forcemove import Chain, connect
 from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.local import AnvilChain
-from forcemove.chain.websocket import WebSocketProvider
+from forcemove.chain.websocket import WebSocketConnection
 from tests.chain import test_batching
 from tests.chain.test_batching import REFUSED, ask
 
@@ -86,15 +86,15 @@ def test_an_answer_that_is_no_object_is_no_answer() -> None:
 
 def test_anvil_answers_a_batch_as_it_answers_each_of_it() -> None:
     sent = list[bytes]()
-    exchange = WebSocketProvider._exchange
+    exchange = WebSocketConnection._exchange
 
-    def counting(provider: WebSocketProvider, request: bytes, *rest: Any) -> Any:
+    def counting(connection: WebSocketConnection, request: bytes, *rest: Any) -> Any:
         sent.append(request)
-        return exchange(provider, request, *rest)
+        return exchange(connection, request, *rest)
 
     with AnvilChain() as anvil, connect(anvil.endpoint.replace("http", "ws")) as chain:
         asked = [("eth_getBlockByNumber", (each, False)) for each in ("latest", "0x0")] + [("eth_chainId", ())]
-        with mock.patch.object(WebSocketProvider, "_exchange", counting):
+        with mock.patch.object(WebSocketConnection, "_exchange", counting):
             together = chain.rpc.request_some(asked)
         assert [each[:1] for each in sent if b"eth_getBlock" in each] == [b"["]
         assert together == [chain.rpc.ask(method, *params) for method, params in asked]

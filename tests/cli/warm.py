@@ -1,6 +1,6 @@
 """The command as a process of its own that need not import anything: forked from one that has.
 
-A second of every process goes into imports, of web3 most of all. Here one process for each worker of the tests imports
+Most of what a short process takes goes into imports. Here one process for each worker of the tests imports
 our modules and what they use, and plays one game: no thread runs in it, and no command ever has. For each command it
 forks twice.
 The outer child waits for the inner one and says how that ended; the inner one takes its arguments, folder, environment

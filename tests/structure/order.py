@@ -107,7 +107,12 @@ BANS = (
     Ban(PURE, IMPURE, "the core is pure"),
     Ban(OURS, CURVES, "only forcemove.protocol.curve knows by which library", ("forcemove.protocol.curve",)),
     Ban(OURS, HASHES, "only forcemove.protocol.hashing knows by which library", ("forcemove.protocol.hashing",)),
-    Ban(ALL, frozenset({"web3", "eth_account", "eth_tester"}), "only forcemove.chain knows web3", ("forcemove.chain",)),
+    Ban(
+        ALL,
+        frozenset({"web3", "eth_account", "eth_tester"}),
+        "only a chain in this process needs web3",
+        ("forcemove.chain",),
+    ),
     Ban(ALL, frozenset({"eth_abi"}), "forcemove.chain.abi has all that is needed of it"),
     Ban(ALL, DATABASES, "only forcemove.store knows databases", ("forcemove.store",)),
     Ban(ALL, frozenset({"aiohttp"}), "clients reach servers through a module of their own", (*SERVERS, *SOCKETS)),

@@ -1,1 +1,1 @@
-"""Chains, over web3: typed calls and decoded logs of one adjudicator, deployments, local chains. Knows no client."""
+"""Chains: typed calls and decoded logs of one adjudicator, deployments, local chains. Knows no client."""

@@ -1,6 +1,6 @@
-"""A provider of web3 for HTTP endpoints. web3 and requests find some values out again for each request (the parts of
-the URL, certificates, the proxies that the environment names). Here requests finds them out once, and urllib3 alone
-carries what is asked then: that is most of what a request costs.
+"""Connections to HTTP endpoints. requests finds some values out again for each request (the parts of the URL,
+certificates, the proxies that the environment names). Here it finds them out once, and urllib3 alone carries what is
+asked then: that is most of what a request costs.
 
 An answer ends at the deadline and has a limited size, in whatever pieces it comes: each piece is read in the time that
 is left for all of them. Names are looked up by the system, in its own time.
@@ -11,42 +11,31 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from requests import Request, Session
+from requests.adapters import HTTPAdapter
+from requests.exceptions import ConnectionError as NoConnection
+from requests.exceptions import InvalidURL
+from urllib3.exceptions import HTTPError as ConnectionFault
+from urllib3.exceptions import TimeoutError as TooLate
+
 from forcemove.backoff import Backoff
-from forcemove.chain.batch_codec import batch_bytes, batch_responses
-from forcemove.chain.limits import (
-    MAX_ANSWER,
-    AnswerTooLarge,
-    keeping_recursion_limit,
-    most_seconds,
-    parse_answer,
-    parse_json,
-    require_time,
-    seconds_left,
-)
+from forcemove.chain.endpoint_name import shown_endpoint
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, require_time, seconds_left
 from forcemove.chain.refusals import answer_in
 from forcemove.connecting import CERTIFICATES_VARIABLE
 from forcemove.errors import MalformedBytes
-
-with keeping_recursion_limit():
-    from requests import Request, Session
-    from requests.adapters import HTTPAdapter
-    from requests.exceptions import ConnectionError as NoConnection
-    from urllib3.exceptions import HTTPError as ConnectionFault
-    from urllib3.exceptions import TimeoutError as TooLate
-    from web3.providers.base import JSONBaseProvider
 
 if TYPE_CHECKING:
     import socket
 
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
-    from web3.types import RPCEndpoint, RPCResponse
 
-__all__ = ["HttpProvider"]
+__all__ = ["HttpConnections"]
 
 _ATTEMPTS = 3
 _PAUSE, _LONGEST_PAUSE = 0.1, 0.2
@@ -59,37 +48,28 @@ _PIECE = 2**16
 """Bytes that are read at once."""
 
 
-class HttpProvider(JSONBaseProvider):
-    """Keeps its connections open, for any number of threads; follows no redirection, unpacks no compressed answer.
-    Raises what requests raises, or what `limits` raises."""
+class HttpConnections:
+    """A `RpcConnection` that keeps some open, for any number of threads; follows no redirection, unpacks no compressed
+    answer."""
 
     def __init__(self, endpoint: str, timeout: float) -> None:
         """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
-        super().__init__()
         self._endpoint = endpoint
         self._timeout = timeout
         self._adapter = HTTPAdapter(pool_maxsize=_MOST_KEPT)
 
-    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
-        """Send one request and wait for its answer."""
-        return cast("RPCResponse", self._ask(self.encode_rpc_request(method, params), parse_answer))
-
-    def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
-        """Send several requests, each its method and parameters, as one batch, and wait for the answers. Raises also as
-        `batch_responses`."""
-        return cast("list[RPCResponse]", batch_responses(self._ask(batch_bytes(requests), parse_json), len(requests)))
-
-    def _ask(self, body: bytes, parse: Callable[[bytes], Any]) -> Any:
+    def ask(self, body: bytes, _: int | None, /) -> Any:
+        """See `RpcConnection`."""
         with most_seconds(self._timeout):
             response = self._exchange(body)
             try:
-                return _answer(response, parse)
+                return answer_in(response.status, _body(response), response.headers.get("Retry-After", ""))
             except BaseException:
                 response.close()  # closes the connection: the rest of the answer is still on it
                 raise
 
     def close(self) -> None:
-        """Close the connections; the next request opens others."""
+        """See `RpcConnection`."""
         self.__dict__.pop("_way", None)
         self._adapter.close()
 
@@ -108,7 +88,10 @@ class HttpProvider(JSONBaseProvider):
         return self._send(body)
 
     def _send(self, body: bytes) -> BaseHTTPResponse:
-        pool, target, headers = self._way
+        try:
+            pool, target, headers = self._way
+        except InvalidURL:
+            raise Unreachable(shown_endpoint(self._endpoint), "that is not an address of a node") from None
         try:
             return pool.urlopen(
                 "POST",
@@ -147,11 +130,6 @@ class HttpProvider(JSONBaseProvider):
         if settings["verify"] is True and Path(named).is_file():
             settings["verify"] = named
         return settings["proxies"], settings["verify"], settings["cert"]
-
-
-def _answer(response: BaseHTTPResponse, parse: Callable[[bytes], Any]) -> Any:
-    """See `answer_in`. Raises also `AnswerTooLarge`, `MalformedBytes`."""
-    return answer_in(response.status, _body(response), response.headers.get("Retry-After", ""), parse)
 
 
 def _body(response: BaseHTTPResponse) -> bytes:

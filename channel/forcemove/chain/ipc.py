@@ -1,54 +1,38 @@
-"""A provider of web3 for the IPC socket of a node on this machine; web3's own provider reads without a limit."""
+"""The connection to the IPC socket of a node on this machine."""
 
 from __future__ import annotations
 
 import socket
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from forcemove.chain.limits import (
-    MAX_ANSWER,
-    AnswerTooLarge,
-    keeping_recursion_limit,
-    most_seconds,
-    parse_answer,
-    require_time,
-)
+from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, parse_json, require_time
 from forcemove.errors import MalformedBytes
 
-with keeping_recursion_limit():
-    from web3.providers.base import JSONBaseProvider
-
-if TYPE_CHECKING:
-    from web3.types import RPCEndpoint, RPCResponse
-
-__all__ = ["IpcProvider"]
+__all__ = ["IpcConnection"]
 
 _PIECE = 2**16
 """Bytes that are read at once."""
 
 
-class IpcProvider(JSONBaseProvider):
-    """Connects when first asked, and again after any failure; one request at a time. Raises `OSError`, and what
-    `limits` raises."""
+class IpcConnection:
+    """A `RpcConnection`, for one request at a time."""
 
     def __init__(self, path: str, timeout: float) -> None:
         """`path`: of the socket, which need not be there yet; `timeout`: seconds for a request and its answer."""
-        super().__init__()
         self._path = path
         self._timeout = timeout
         self._connection: socket.socket | None = None
         self._lock = threading.Lock()
 
-    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
-        """Send one request and wait for its answer."""
-        request = self.encode_rpc_request(method, params)
+    def ask(self, body: bytes, _: int | None, /) -> Any:
+        """See `RpcConnection`."""
         with most_seconds(self._timeout):
             if not self._lock.acquire(timeout=require_time()):
                 raise TimeoutError
             try:
-                return self._exchange_or_reconnect(request)
+                return self._exchange_or_reconnect(body)
             except BaseException:
                 self.close()
                 raise
@@ -56,12 +40,12 @@ class IpcProvider(JSONBaseProvider):
                 self._lock.release()
 
     def close(self) -> None:
-        """Close the connection; the next request opens another."""
+        """See `RpcConnection`."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _exchange_or_reconnect(self, request: bytes) -> RPCResponse:
+    def _exchange_or_reconnect(self, request: bytes) -> Any:
         """Send a request, on a new connection where the node has closed the old one meanwhile."""
         if self._connection is not None:
             try:
@@ -83,7 +67,7 @@ class IpcProvider(JSONBaseProvider):
             raise
         return connection
 
-    def _exchange(self, connection: socket.socket, request: bytes) -> RPCResponse:
+    def _exchange(self, connection: socket.socket, request: bytes) -> Any:
         connection.settimeout(require_time())
         connection.sendall(request + b"\n")
         data = bytearray()
@@ -95,8 +79,8 @@ class IpcProvider(JSONBaseProvider):
             data += piece
             if len(data) > MAX_ANSWER:
                 raise AnswerTooLarge
-            if piece.rstrip().endswith(b"}"):  # an answer has no other mark of its end
+            if piece.rstrip().endswith((b"}", b"]")):  # an answer has no other mark of its end
                 try:
-                    return cast("RPCResponse", parse_answer(bytes(data)))
+                    return parse_json(bytes(data))
                 except MalformedBytes:
                     continue

@@ -20,10 +20,11 @@ from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain
 from forcemove.chain.endpoint_name import shown_endpoint
 from forcemove.chain.errors import CannotTravel, Unreachable
+from forcemove.chain.json_rpc import JsonRpcTransport, RpcConnection
 from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.web3_transport import Web3BatchTransport, Web3Transport
+from forcemove.chain.web3_transport import Web3Transport
 from forcemove.errors import InvalidValue
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
@@ -228,19 +229,23 @@ def _require_address(endpoint: str) -> None:
         raise InvalidValue("endpoint", shown, wanted)
 
 
-def _transport(endpoint: str, timeout: float = REQUEST_SECONDS) -> Web3Transport:
+def _transport(endpoint: str, timeout: float = REQUEST_SECONDS) -> JsonRpcTransport:
     _require_address(endpoint)
+    return JsonRpcTransport(_connection(endpoint, timeout), endpoint)
+
+
+def _connection(endpoint: str, timeout: float) -> RpcConnection:
     scheme, separator, _ = endpoint.partition("://")
     if separator and scheme.lower() in ("http", "https"):
-        from forcemove.chain.http import HttpProvider
+        from forcemove.chain.http import HttpConnections
 
-        return Web3BatchTransport(HttpProvider(endpoint, timeout), endpoint)
+        return HttpConnections(endpoint, timeout)
     if separator and scheme.lower() in ("ws", "wss"):
-        from forcemove.chain.websocket import WebSocketProvider
+        from forcemove.chain.websocket import WebSocketConnection
 
-        return Web3BatchTransport(WebSocketProvider(endpoint, timeout), endpoint)
+        return WebSocketConnection(endpoint, timeout)
     if separator:
         raise Unreachable(shown_endpoint(endpoint), "addresses begin with http, https, ws or wss, or are a path")
-    from forcemove.chain.ipc import IpcProvider
+    from forcemove.chain.ipc import IpcConnection
 
-    return Web3Transport(IpcProvider(endpoint, timeout), endpoint)
+    return IpcConnection(endpoint, timeout)

@@ -3,14 +3,14 @@ asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from forcemove.backoff import asked_pause
 from forcemove.chain.endpoint_name import EndpointName
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint
-from forcemove.chain.limits import parse_answer
+from forcemove.chain.limits import parse_answer, parse_json
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.transport import StatusRefused
 from forcemove.errors import ForcemoveError, MalformedBytes, PassingError
@@ -23,16 +23,15 @@ _USUAL_WAIT, _LONGEST_WAIT = 1.0, 30.0
 may last for no more than a minute."""
 
 
-def answer_in(status: int, body: bytes, retry_after: str, parse: Callable[[bytes], Any]) -> Any:
-    """What a server answers; with another status than 200, the JSON-RPC error that is in the body. Raises
-    `StatusRefused`, and what `parse` raises.
+def answer_in(status: int, body: bytes, retry_after: str) -> Any:
+    """The JSON that a server answers; with another status than 200, the JSON-RPC error that is in the body. Raises
+    `StatusRefused`, and as `parse_json`.
 
     - `status`, `retry_after`: of HTTP, and the header, empty where there is none.
     - `body`: of the answer.
-    - `parse`: reads a body.
     """
     if status == _OK:
-        return parse(body)
+        return parse_json(body)
     with suppress(MalformedBytes):
         if not means(Meaning.BUSY, status=status) and "error" in (answer := parse_answer(body)):
             return answer

@@ -1,4 +1,4 @@
-"""Reverts become typed errors: whatever a node, web3 or eth-tester makes of a failed call, the same error is raised.
+"""Reverts become typed errors: whatever a node or eth-tester makes of a failed call, the same error is raised.
 
 Knows error tables (selector to class) and the places where nodes put revert data; knows no contract in particular.
 """
@@ -117,7 +117,7 @@ def _app_errors(contract: Artifact, classes: tuple[tuple[str, type[ForcemoveErro
 def revert_data(failure: object) -> bytes | None:
     """The revert data in a failure of a call, or None where the failure is not a revert (and may be the node's own).
 
-    `failure`: an exception of web3 or of eth-tester, or the `error` object of a JSON-RPC response.
+    `failure`: an exception of eth-tester or of web3's provider for it, or the `error` object of a JSON-RPC response.
     """
     if isinstance(failure, BaseException):
         return next((data for link in _chain(failure) if (data := _of_exception(link)) is not None), None)

@@ -1,40 +1,25 @@
-"""A provider of web3 for WebSocket endpoints, one request or batch at a time: web3 itself has only an asynchronous one.
+"""The connection to a WebSocket endpoint, for one request or batch at a time.
 
 An exchange ends at the deadline however many notifications come meanwhile; none was asked for.
 """
 
 from __future__ import annotations
 
-import json
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.frames import CloseCode
 from websockets.sync.client import ClientConnection, connect
 
-from forcemove.chain.batch_codec import batch_bytes, batch_responses
-from forcemove.chain.limits import (
-    MAX_ANSWER,
-    AnswerTooLarge,
-    keeping_recursion_limit,
-    most_seconds,
-    parse_json,
-    require_time,
-)
+from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, parse_json, require_time
 from forcemove.chain.transport import StatusRefused
 
-with keeping_recursion_limit():
-    from web3.providers.base import JSONBaseProvider
-
-if TYPE_CHECKING:
-    from web3.types import RPCEndpoint, RPCResponse
-
-__all__ = ["WebSocketProvider"]
+__all__ = ["WebSocketConnection"]
 
 _MOST_NOTICES = 100
 """Notifications that are passed over before an answer."""
@@ -43,41 +28,31 @@ _MOST_WAITING = 2
 _CLOSING_SECONDS = 0.5
 
 
-class WebSocketProvider(JSONBaseProvider):
-    """Connects when first asked, and again after the connection was lost. Raises `OSError` where it cannot, and what
-    `limits` raises, and `StatusRefused`."""
+class WebSocketConnection:
+    """A `RpcConnection`."""
 
     def __init__(self, endpoint: str, timeout: float) -> None:
         """`timeout`: seconds for a request, from connecting to the last byte of its answer."""
-        super().__init__()
         self._endpoint = endpoint
         self._timeout = timeout
         self._connection: ClientConnection | None = None
         self._open = ExitStack()
         self._lock = threading.Lock()
 
-    def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
-        """Send one request and wait for its answer; notifications in between are passed over."""
-        request = self.encode_rpc_request(method, params)
-        wanted = json.loads(request)["id"]
-        return cast("RPCResponse", self._ask(request, lambda said: said.get("id") == wanted))
+    def ask(self, body: bytes, number: int | None, /) -> Any:
+        """See `RpcConnection`: what is said to a request. Notifications in between are passed over."""
 
-    def make_requests(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[RPCResponse]:
-        """Send several requests, each its method and parameters, as one batch, and wait for the answers. Raises also as
-        `batch_responses`."""
-        answers = self._ask(batch_bytes(requests), lambda said: "error" in said)
-        return cast("list[RPCResponse]", batch_responses(answers, len(requests)))
+        def is_answer(said: Any) -> bool:
+            """A notification is an object."""
+            return not isinstance(said, dict) or ("error" in said if number is None else said.get("id") == number)
 
-    def _ask(self, request: bytes, is_answer: Callable[[dict[str, Any]], bool]) -> Any:
-        """What is said to a request. `is_answer`: whether an object is that, rather than a notification; what is not an
-        object is none."""
         with most_seconds(self._timeout), self._alone():
             try:
-                return self._exchange(request, is_answer)
+                return self._exchange(body, is_answer)
             except ConnectionClosed as closed:
                 _require_small(closed)
             try:
-                return self._exchange(request, is_answer)
+                return self._exchange(body, is_answer)
             except ConnectionClosed as closed:
                 _require_small(closed)
                 raise ConnectionError(0, "the connection was closed") from None
@@ -97,18 +72,18 @@ class WebSocketProvider(JSONBaseProvider):
             self._lock.release()
 
     def close(self) -> None:
-        """Close the connection; the next request opens another."""
+        """See `RpcConnection`."""
         self._connection = None
         self._open.close()
 
-    def _exchange(self, request: bytes, is_answer: Callable[[dict[str, Any]], bool]) -> Any:
+    def _exchange(self, request: bytes, is_answer: Callable[[Any], bool]) -> Any:
         if self._connection is not None and self._connection.close_code is not None:
             self.close()
         connection = self._connection = self._connection or self._connect()
         connection.send(request, text=True)
         for _ in range(_MOST_NOTICES):
             said = parse_json(connection.recv(require_time(), decode=False))
-            if not isinstance(said, dict) or is_answer(said):
+            if is_answer(said):
                 return said
         raise AnswerTooLarge
 

@@ -12,7 +12,8 @@ from forcemove.chain.chain import Chain
 from forcemove.chain.derived_book import derived_book
 from forcemove.chain.errors import WrongChain
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
-from forcemove.chain.posting import AskProvider, PostTransport, ProviderTransport
+from forcemove.chain.json_rpc import JsonRpcTransport
+from forcemove.chain.posting import AskProvider, PostConnection, ProviderTransport
 from forcemove.chain.transport import RpcTransport
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import read_channels
@@ -88,4 +89,6 @@ def require_no_other_chain(journal: Journal, games: Sequence[Game], chain_id: in
 
 
 def _transport(wallet: AskProvider, endpoint: str) -> RpcTransport:
-    return ProviderTransport(wallet, endpoint) if endpoint == WALLET_NODE else PostTransport(endpoint)
+    if endpoint == WALLET_NODE:
+        return ProviderTransport(wallet, endpoint)
+    return JsonRpcTransport(PostConnection(endpoint), endpoint)

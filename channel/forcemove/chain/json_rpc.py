@@ -1,0 +1,120 @@
+"""Carries requests to a node as JSON-RPC 2.0, over a connection of any kind. Each failure of a node, and of what a
+connection is made of, becomes a typed error here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Protocol
+
+from forcemove.chain.batch_codec import BatchRefused, batch_bytes, batch_responses
+from forcemove.chain.endpoint_name import EndpointName
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
+from forcemove.chain.limits import AnswerTooLarge
+from forcemove.chain.refusals import refused, refused_by_status
+from forcemove.chain.reverts import revert_data
+from forcemove.chain.transport import CALLS, Reverted, StatusRefused
+from forcemove.errors import ForcemoveError, MalformedBytes
+
+__all__ = ["JsonRpcTransport", "RpcConnection", "result_of"]
+
+_BATCH = "a batch"
+
+
+class RpcConnection(Protocol):
+    """Sends requests to one node. Connects when first asked, and again after the connection was lost."""
+
+    def ask(self, body: bytes, number: int | None, /) -> Any:
+        """Send a request and wait for the JSON of its answer. Raises a typed error, `AnswerTooLarge`, `MalformedBytes`,
+        `StatusRefused`, or what libraries raise.
+
+        - `body`: of the request, or of a batch.
+        - `number`: the request's, which its answer has, too; None of a batch.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another."""
+        ...
+
+
+class JsonRpcTransport:
+    """A `BatchTransport`."""
+
+    is_here = False
+
+    def __init__(self, connection: RpcConnection, endpoint: str) -> None:
+        """`endpoint` names the node in errors."""
+        self._connection, self._name, self._numbers = connection, EndpointName(endpoint), count()
+
+    def exchange(self, method: str, params: Sequence[Any]) -> Any:
+        """See `RpcTransport`."""
+        number = next(self._numbers)
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
+        return result_of(self._name, method, self._ask(method, json.dumps(request).encode(), number))
+
+    def exchange_some(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[object]:
+        """See `BatchTransport`."""
+        answers = self._ask(_BATCH, batch_bytes(requests), None)
+        try:
+            responses = batch_responses(answers, len(requests))
+        except BatchRefused as refusal:
+            raise refused(self._name, _BATCH, refusal.response.get("error")) from None
+        except MalformedBytes as error:
+            raise NotAnEthereumEndpoint(self._name.shown, error.reason) from None
+        return [
+            self._result_or_error(method, response) for (method, _), response in zip(requests, responses, strict=True)
+        ]
+
+    def close(self) -> None:
+        """See `RpcTransport`."""
+        self._connection.close()
+
+    def _ask(self, what: str, body: bytes, number: int | None) -> Any:
+        try:
+            return self._connection.ask(body, number)
+        except Exception as failure:
+            raise self._typed(what, failure) from None
+
+    def _result_or_error(self, method: str, response: Any) -> object:
+        try:
+            return result_of(self._name, method, response)
+        except (Reverted, ForcemoveError) as error:
+            return error
+
+    def _typed(self, what: str, failure: Exception) -> ForcemoveError:
+        endpoint = self._name.shown
+        match failure:
+            case MalformedBytes():
+                return NotAnEthereumEndpoint(endpoint, failure.reason)
+            case ForcemoveError():
+                return failure
+            case AnswerTooLarge():
+                return EndpointFailed(what, "its answer is larger than what is read")
+            case StatusRefused():
+                return refused_by_status(endpoint, what, failure)
+            case OSError():
+                from forcemove.chain.unreachable import unreachable  # a page has no sockets of the system
+
+                return unreachable(endpoint, failure)
+        return NotAnEthereumEndpoint(endpoint, f"its answer makes no sense ({type(failure).__name__})")
+
+
+def result_of(name: EndpointName, method: str, response: object) -> Any:
+    """The result that an answer has. Raises `NotAnEthereumEndpoint`, `Reverted`, and what a refusal stands for."""
+    if not isinstance(response, dict) or not _is_json_rpc(response):
+        raise NotAnEthereumEndpoint(name.shown, "its answer is not JSON-RPC")
+    if "result" in response:
+        return response["result"]
+    error = response["error"]
+    data = revert_data(error) if method in CALLS else None
+    raise refused(name, method, error) if data is None else Reverted(data)
+
+
+def _is_json_rpc(response: dict[str, Any]) -> bool:
+    """Whether a response has a result, or an error as the standard wants it."""
+    if response.get("jsonrpc") != "2.0" or ("result" in response) is ("error" in response):
+        return False
+    error = response.get("error", {"code": 0, "message": ""})
+    return isinstance(error, dict) and isinstance(error.get("message"), str) and isinstance(error.get("code"), int)
