@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any, Protocol
 
-from forcemove.chain.batch_codec import BatchRefused, batch_bytes, batch_responses
 from forcemove.chain.endpoint_name import EndpointName
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
 from forcemove.chain.limits import AnswerTooLarge
@@ -51,27 +50,26 @@ class JsonRpcTransport:
     def exchange(self, method: str, params: Sequence[Any]) -> Any:
         """See `RpcTransport`."""
         number = next(self._numbers)
-        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
-        return result_of(self._name, method, self._ask(method, json.dumps(request).encode(), number))
+        return result_of(self._name, method, self._ask(method, _request(number, method, params), number))
 
     def exchange_some(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[object]:
         """See `BatchTransport`."""
-        answers = self._ask(_BATCH, batch_bytes(requests), None)
-        try:
-            responses = batch_responses(answers, len(requests))
-        except BatchRefused as refusal:
-            raise refused(self._name, _BATCH, refusal.response.get("error")) from None
-        except MalformedBytes as error:
-            raise NotAnEthereumEndpoint(self._name.shown, error.reason) from None
-        return [
-            self._result_or_error(method, response) for (method, _), response in zip(requests, responses, strict=True)
-        ]
+        answers = self._ask(_BATCH, [_request(number, *each) for number, each in enumerate(requests)], None)
+        if isinstance(answers, dict):
+            raise refused(self._name, _BATCH, answers.get("error"))
+        found = (
+            {each.get("id"): each for each in answers if isinstance(each, dict)} if isinstance(answers, list) else {}
+        )
+        if found.keys() != set(range(len(requests))):
+            raise NotAnEthereumEndpoint(self._name.shown, "it is not the answer to a batch")
+        return [self._result_or_error(method, found[number]) for number, (method, _) in enumerate(requests)]
 
     def close(self) -> None:
         """See `RpcTransport`."""
         self._connection.close()
 
-    def _ask(self, what: str, body: bytes, number: int | None) -> Any:
+    def _ask(self, what: str, request: object, number: int | None) -> Any:
+        body = json.dumps(request).encode()
         try:
             return self._connection.ask(body, number)
         except Exception as failure:
@@ -99,6 +97,10 @@ class JsonRpcTransport:
 
                 return unreachable(endpoint, failure)
         return NotAnEthereumEndpoint(endpoint, f"its answer makes no sense ({type(failure).__name__})")
+
+
+def _request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
 
 
 def result_of(name: EndpointName, method: str, response: object) -> Any:
