@@ -41,14 +41,15 @@ class Firefox:
 
     def text(self, selector: str) -> str:
         """What the first such element shows; empty where there is none."""
-        return self._evaluated(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+        return self.evaluated(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
     def value(self, selector: str) -> str:
         """What the first such field has, once there is one."""
         self._first(selector)
-        return self._evaluated(f"document.querySelector({json.dumps(selector)}).value")
+        return self.evaluated(f"document.querySelector({json.dumps(selector)}).value")
 
-    def _evaluated(self, code: str) -> str:
+    def evaluated(self, code: str) -> str:
+        """The text that this JavaScript gives."""
         target = {"context": self._tab}
         return str(self._ask("script.evaluate", expression=code, target=target, awaitPromise=False)["result"]["value"])
 
@@ -75,12 +76,12 @@ class Firefox:
     def choose(self, selector: str, value: str) -> None:
         """Choose something of the first such list, once there is one."""
         self._first(selector)
-        self._evaluated(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(value)}")
+        self.evaluated(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(value)}")
 
     def _first(self, selector: str) -> dict[str, Any]:
         end = time.monotonic() + _SECONDS
         while not (nodes := self._found(selector)):
-            assert time.monotonic() < end, f"there is no {selector}; errors: {self.errors}"
+            assert time.monotonic() < end, f"there is no {selector}; errors: {self.errors}; {self.text('body')}"
             time.sleep(_PAUSE)
         return nodes[0]
 
