@@ -11,6 +11,7 @@ from tests.structure.imports import Imports
 ROOMS = (
     "forcemove.errors",
     "forcemove.backoff",
+    "forcemove.recursion_limit",
     "forcemove.program",
     "forcemove.connecting",
     "forcemove.posting",

@@ -7,7 +7,6 @@ be none: an answer that comes a byte at a time never meets it.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,7 +22,6 @@ __all__ = [
     "REQUEST_SECONDS",
     "AnswerTooLarge",
     "RequestRate",
-    "keeping_recursion_limit",
     "most_seconds",
     "parse_answer",
     "parse_json",
@@ -137,14 +135,3 @@ def parse_json(data: bytes) -> Any:
         return json.loads(data)
     except ValueError:  # not JSON, not UTF-8, or a number with thousands of digits
         raise MalformedBytes("answer", "it is not JSON-RPC") from None
-
-
-@contextmanager
-def keeping_recursion_limit() -> Iterator[None]:
-    """Keep Python's recursion limit while modules are imported: libraries for Ethereum raise it, until some kilobytes
-    of brackets overflow the stack and end the process."""
-    limit = sys.getrecursionlimit()
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)

@@ -21,13 +21,14 @@ from forcemove.chain.chain import Call, Chain
 from forcemove.chain.endpoint_name import shown_endpoint
 from forcemove.chain.errors import CannotTravel, Unreachable
 from forcemove.chain.json_rpc import JsonRpcTransport, RpcConnection
-from forcemove.chain.limits import REQUEST_SECONDS, keeping_recursion_limit
+from forcemove.chain.limits import REQUEST_SECONDS
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.web3_transport import Web3Transport
 from forcemove.errors import InvalidValue
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
+from forcemove.recursion_limit import keeping_recursion_limit
 
 if TYPE_CHECKING:
     from web3.types import RPCEndpoint, RPCResponse

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forcemove.chain.endpoint_name import MOST_WORDS, EndpointName
 from forcemove.chain.errors import EndpointFailed
-from forcemove.chain.limits import keeping_recursion_limit
 from forcemove.chain.refusals import refused
 from forcemove.chain.reverts import revert_data
 from forcemove.chain.transport import CALLS, Reverted
 from forcemove.errors import ForcemoveError
+from forcemove.recursion_limit import keeping_recursion_limit
 
 if TYPE_CHECKING:
     from web3.providers.base import BaseProvider

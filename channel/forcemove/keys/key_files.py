@@ -13,12 +13,14 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from forcemove.errors import ForcemoveError, InvalidValue, LocalError, MalformedBytes
 from forcemove.protocol.codec.json_text import MAX_LENGTH, parse_json, require_version
 from forcemove.protocol.curve import ORDER
 from forcemove.protocol.signing import Key
+from forcemove.recursion_limit import keeping_recursion_limit
 
 __all__ = [
     "KEY_FILE_VERSION",
@@ -125,19 +127,24 @@ def write_key_file(path: Path, key: Key, passphrase: str, *, scrypt_work: int = 
 
     `scrypt_work`: scrypt's n. Raises `EmptyPassphrase`, `KeyFileExists`, `KeyFileUnusable`.
     """
-    from eth_keyfile.keyfile import create_keyfile_json
-
     if not passphrase:
         raise EmptyPassphrase()
     if path.exists():
         raise KeyFileExists(str(path))  # raised before a second is spent on encrypting
-    content = create_keyfile_json(key.secret, _encoded(passphrase), kdf="scrypt", iterations=scrypt_work)
+    content = _keyfile().create_keyfile_json(key.secret, _encoded(passphrase), kdf="scrypt", iterations=scrypt_work)
     try:
         _write_new(path, json.dumps(content, indent=2) + "\n")
     except FileExistsError:
         raise KeyFileExists(str(path)) from None
     except OSError as error:
         raise KeyFileUnusable(str(path), error.strerror or str(error)) from None
+
+
+def _keyfile() -> ModuleType:
+    """The library that encrypts and decrypts, which takes long to import."""
+    with keeping_recursion_limit():
+        from eth_keyfile import keyfile
+    return keyfile
 
 
 def _write_new(path: Path, text: str) -> None:
@@ -174,11 +181,9 @@ def read_copied_channels(path: Path, passphrase: str) -> bytes:
 
 def _opened(path: Path, content: Mapping[str, Any], passphrase: str) -> bytes:
     """What is encrypted in an object of a key file."""
-    from eth_keyfile.keyfile import decode_keyfile_json
-
     _require_usual(path, content)
     try:
-        return bytes(decode_keyfile_json(dict(content), _encoded(passphrase)))
+        return bytes(_keyfile().decode_keyfile_json(dict(content), _encoded(passphrase)))
     except ValueError as error:
         if "MAC mismatch" in str(error):
             raise WrongPassphrase(str(path)) from None
