@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
@@ -103,6 +104,28 @@ def test_a_json_rpc_error_with_a_status_is_that_error(status: int) -> None:
 def test_another_status_without_an_error_is_no_answer(body: bytes) -> None:
     with Node(lambda _: (404, body)).chain() as chain, pytest.raises(NotAnEthereumEndpoint):
         chain.block_number()
+
+
+def test_a_node_that_restarts_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At first nobody listens."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:  # the name that http.server wants
+            status, body = answer_chain_id(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+    with HTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False) as server:
+        server.server_bind()
+
+        def begin(_: float) -> None:
+            server.server_activate()
+            Thread(target=server.handle_request, daemon=True).start()
+
+        monkeypatch.setattr("forcemove.chain.http.time", SimpleNamespace(sleep=begin))
+        with connect(f"http://127.0.0.1:{server.server_port}") as chain:
+            assert chain.chain_id == CHAIN_ID
 
 
 # ------------------------------------------------------------------------------------------------- who asks us to wait

@@ -20,6 +20,7 @@ from requests.adapters import HTTPAdapter
 from requests.exceptions import ConnectionError as NoConnection
 from requests.exceptions import InvalidURL
 from urllib3.exceptions import HTTPError as ConnectionFault
+from urllib3.exceptions import NewConnectionError as NotConnected
 from urllib3.exceptions import TimeoutError as TooLate
 
 from forcemove.backoff import Backoff
@@ -105,9 +106,9 @@ class HttpConnections:
                 preload_content=False,
                 decode_content=False,
             )
-        except TooLate as failure:
-            raise TimeoutError from failure
         except (ConnectionFault, OSError) as failure:
+            if isinstance(failure, TooLate) and not isinstance(failure, NotConnected):  # which urllib3 takes for late
+                raise TimeoutError from failure
             raise NoConnection(failure) from None
 
     @cached_property
