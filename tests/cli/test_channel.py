@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import count, takewhile
@@ -26,7 +26,8 @@ from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sessions.defence import Defence, Nobody
-from forcemove.store.records import ChannelLease, Ownership
+from forcemove.store.errors import JournalBusy
+from forcemove.store.records import ChannelLease, LeaseName, Ownership
 from forcemove.text.amounts import format_amount
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
@@ -365,6 +366,38 @@ def test_threat_46_a_clock_is_answered_through_an_endpoint_that_never_gives_logs
     finally:
         node.release()
         journal.close()
+
+
+def test_a_defence_goes_on_where_the_journal_cannot_be_written_at_its_end(
+    home: Callable[..., Home], tmp_path: Path
+) -> None:
+    """It gives the channel back to others as soon as it can be."""
+    alice, seconds = home(until=6), [0.0]
+    lease, chain = ChannelLease(alice.ids[0]), alice.house.chain
+    with (
+        open_journal(str(tmp_path / "0.journal"), owner=b"o" * 16) as journal,
+        open_journal(str(tmp_path / "0.journal"), owner=b"p" * 16) as other,
+    ):
+        release, node = journal.leases.release, Node(journal, clock=lambda: seconds[0])
+        defence = Defence(journal, node, [chain], [TIC_TAC_TOE], KEYS[0], lambda _: None)
+
+        def fail(names: Iterable[LeaseName]) -> None:
+            raise JournalBusy("here", "another process writes")
+
+        def is_over() -> bool:
+            defence.step()
+            node.poll()
+            return not node.channels and not alice.house.assemblies[0].adjudicator.status_of(*of_it).finalizes_at
+
+        of_it = alice.ids[0], ETHER
+        journal.leases.release = fail  # type: ignore[method-assign]
+        alice.challenge_with_an_old_state()
+        wait_until(is_over)
+        assert other.leases.take([lease], 60).refused
+        journal.leases.release = release  # type: ignore[method-assign]
+        seconds[0] += 60
+        node.step()
+        assert other.leases.take([lease], 60).granted
 
 
 def test_threat_104_who_stands_by_reads_what_became_of_a_clock_that_another_let_run_out(

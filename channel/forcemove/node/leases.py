@@ -4,6 +4,7 @@ changed. Also the lease of one channel alone, for a program that drives no other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forcemove.errors import JournalUnavailable
@@ -50,6 +51,7 @@ class NodeLeases:
         self._reserved: set[LeaseName] = set()
         self._loaded: dict[bytes, StoredChannel] = {}
         self._accounts: set[Account] = set()
+        self._given: set[LeaseName] = set()
         self._renewed_at = clock()
         self._held: frozenset[LeaseName] = frozenset()
         self._is_doubtful = False
@@ -58,7 +60,7 @@ class NodeLeases:
 
     def reserve(self, names: Iterable[LeaseName]) -> None:
         """Take these leases in one commit, for calls of `take` to come, which ask again for those that are refused."""
-        granted = self._journal.leases.take(names, self._lease).granted
+        granted = self._take(names).granted
         self._reserved |= granted
         ids = [each.channel_id for each in granted if isinstance(each, ChannelLease)]
         self._loaded |= self._journal.load_many(ids)
@@ -74,13 +76,13 @@ class NodeLeases:
         free. Returns the leases that were taken. Raises `ChannelInUse`: then none was."""
         channel, accounts = ChannelLease(channel_id), () if account is None else (account,)
         asked = [each for each in (channel, *accounts) if each not in self._reserved and each not in self._accounts]
-        taking = self._journal.leases.take(asked, self._lease) if asked else _NOTHING
+        taking = self._take(asked) if asked else _NOTHING
         granted = taking.granted | ({channel} & self._reserved)
         if channel in asked:  # another process may have had it meanwhile
             self._loaded.pop(channel_id, None)
         self._reserved.discard(channel)
         if channel in taking.refused:
-            self._journal.leases.release(granted)
+            self.give_back(granted)
             raise ChannelInUse(channel_id, taking.refused[channel].until)
         self._accounts |= {each for each in accounts if each in granted or each in self._reserved}
         self._reserved.difference_update(accounts)
@@ -88,22 +90,29 @@ class NodeLeases:
 
     def has(self, account: Account) -> bool:
         """Whether an account's lease is ours; a free one is taken."""
-        if account not in self._accounts and self._journal.leases.take([account], self._lease).granted:
+        if account not in self._accounts and self._take([account]).granted:
             self._accounts.add(account)
         return account in self._accounts
 
+    def _take(self, names: Iterable[LeaseName]) -> TakenLeases:
+        taking = self._journal.leases.take(names, self._lease)
+        self._given -= taking.granted
+        return taking
+
     def give_back(self, names: Iterable[LeaseName]) -> None:
-        """Give these leases back, so that another process may take them."""
-        given = frozenset(names)
-        self._journal.leases.release(given)
-        self._accounts -= given
+        """Give these leases back, so that another process may take them: now, or as soon as the journal can be
+        written. They are ours until then."""
+        self._given.update(names)
+        self._accounts -= self._given
+        with suppress(JournalUnavailable):
+            self._journal.leases.release(self._given)
+            self._given.clear()
 
     def give_all_back(self, names: Iterable[LeaseName]) -> None:
         """Give back these leases, and all reserved ones and those of accounts."""
-        self._journal.leases.release([*names, *self._reserved, *self._accounts])
+        self.give_back([*names, *self._reserved, *self._accounts])
         self._reserved.clear()
         self._loaded.clear()
-        self._accounts.clear()
 
     def renew(self) -> frozenset[LeaseName] | None:
         """Renew all leases, and return those that are still ours; None where that is not due yet, or they are those of
@@ -111,6 +120,8 @@ class NodeLeases:
         now = self._clock()
         if now - self._renewed_at < self._lease * RENEW_AFTER:
             return None
+        if self._given:
+            self.give_back(())
         held = self._journal.leases.renew(self._lease)
         self._renewed_at = now
         if held is self._held:
