@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove import ChannelSetup, Game, InvalidValue, ManagedChannel, MemoryMessenger, Node, Phase, open_journal
 from forcemove.flow.channel import moves_of_new
@@ -15,10 +16,12 @@ from forcemove.protocol import agreement, encoding, outcome, signing, types
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
+from forcemove.store.errors import JournalUnwritable
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate, Ownership
 from tests.expected import known
 from tests.installed import GAMES_FOR_TWO
+from tests.process import wrap_commits
 from tests.sampled import sampled
 from tests.scenarios.story import KEYS, Story
 
@@ -298,6 +301,30 @@ def test_a_game_whose_end_another_has_to_sign_is_put_away_and_a_finished_one_sta
         [Ownership.FINISHED],
         [Ownership.PUT_AWAY],
     ]
+
+
+def test_a_commit_of_one_game_leaves_in_doubt_whether_another_was_saved(tmp_path: Path) -> None:
+    """A commit that is reported as failed was made. Of its two games one is put away before the next step."""
+    table = Table(tmp_path, GAMES_FOR_TWO[0])
+    node, journal = table.nodes[0], table.journals[0]
+    other = replace(table.agreement, fixed_part=replace(table.agreement.fixed_part, channel_nonce=8))
+    assembly = friendly.FriendlyAssembly(table.game, other)
+    node.add(ChannelSetup(assembly, KEYS[0], MemoryMessenger.table(2)[0], lambda _: None))
+
+    def on_disk(commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
+        commit()
+        raise JournalUnwritable("here", "the disk is full")
+
+    commit = journal.commit
+    wrap_commits(journal, on_disk)
+    with pytest.raises(JournalUnwritable):
+        node.poll()
+    journal.commit = commit  # type: ignore[method-assign]  # as before
+    table.players[0].put_away()
+    node.poll()
+    assert (list(node.channels), table.troubles) == ([other.channel_id], [])
+    for each in table.journals:
+        each.close()
 
 
 def test_a_game_with_a_stake_is_not_put_away(story: Story) -> None:

@@ -54,7 +54,7 @@ class NodeLeases:
         self._given: set[LeaseName] = set()
         self._renewed_at = clock()
         self._held: frozenset[LeaseName] = frozenset()
-        self._is_doubtful = False
+        self._doubtful: set[bytes] = set()
 
     # ---------------------------------------------------------------------------------------------------------- leases
 
@@ -140,7 +140,7 @@ class NodeLeases:
         try:
             lost = self._journal.commit(Batch(tuple(each.channel_update() for each in unsaved)))
         except JournalUnavailable:
-            self._is_doubtful = True
+            self._doubtful.update(each.id for each in unsaved)
             raise
         for each in unsaved:
             if each.id not in lost:
@@ -150,10 +150,11 @@ class NodeLeases:
     def _clear_doubt(self, unsaved: Sequence[ManagedChannel]) -> None:
         """After a commit that has failed and may yet be on disk: a channel whose stored version is one further was
         saved by it."""
-        if not self._is_doubtful:
+        if not self._doubtful:
             return
-        versions = self._journal.versions([each.id for each in unsaved])
-        for each in unsaved:
+        doubted = [each for each in unsaved if each.id in self._doubtful]
+        versions = self._journal.versions([each.id for each in doubted])
+        for each in doubted:
             if versions.get(each.id) == each.version + 1:
                 each.on_version_written()
-        self._is_doubtful = False
+            self._doubtful.discard(each.id)
