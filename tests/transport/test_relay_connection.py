@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from forcemove.errors import UnknownVersion
+from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.transport.websocket.connection import RelayConnection
 from forcemove.transport.websocket.transport import NewConnection
 from forcemove.transport.wire import VERSION, Open
@@ -25,6 +26,27 @@ async def test_who_was_away_asks_on_where_it_stopped(tmp_path: Path) -> None:
             said = transport.on_connected(NewConnection(relay.url, bytes(32), 0))
             asked = [message for message in said if isinstance(message, Open)]
             assert [(each.start, each.hash is not None) for each in asked] == [(5, True)]
+
+
+async def test_who_is_cancelled_while_a_connection_ends_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    went_on, fail = list[str](), RelayConnection._fail
+
+    def cancel(connection: RelayConnection, failure: ForcemoveError) -> None:
+        fail(connection, failure)
+        asyncio.get_running_loop().call_soon(leaving.cancel)
+
+    async def leave() -> None:
+        async with RelayConnection(relay.url):
+            monkeypatch.setattr(RelayConnection, "_fail", cancel)
+        went_on.append("without a connection")
+
+    with running_relay(tmp_path) as relay:
+        leaving = asyncio.create_task(leave())
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+    assert went_on == []
 
 
 async def test_a_relay_of_another_version_is_recognised() -> None:

@@ -8,7 +8,6 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, Self, TypeVar
 
@@ -131,9 +130,9 @@ class Reconnecting(ABC, Generic[LogT]):
         tasks = self._tasks()
         for task in tasks:
             task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        for ended in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(ended, Exception):
+                raise ended
 
     async def _opened(self, new: LogT) -> LogT:
         """A table's log, once it was read for the first time: the one that we have already, or this new one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 
 from aiohttp import web
 
@@ -28,5 +27,4 @@ class WalletSection(SiteSection):
             return await super()._get(request)
         finally:
             looking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await looking
+            await asyncio.wait([looking])

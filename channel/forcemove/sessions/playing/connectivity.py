@@ -74,8 +74,9 @@ async def reporting_connectivity(
         yield
     finally:
         reporting.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await reporting
+        (ended,) = await asyncio.gather(reporting, return_exceptions=True)
+        if isinstance(ended, Exception):
+            raise ended
 
 
 async def _notify(connection: Connectivity, notify: Callable[[str], None], what: str) -> None:
