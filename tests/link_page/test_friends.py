@@ -55,6 +55,9 @@ class Browser:
     def sayUnwatched(self, is_so: bool) -> None:  # noqa: N802  # JavaScript's name
         self.told.append(is_so)
 
+    def sayOver(self, why: str) -> None:  # noqa: N802  # JavaScript's name
+        raise AssertionError(why)
+
 
 class Player:
     """A player's browser: what it keeps, and the tab that is open. Within a block the tab plays."""

@@ -8,16 +8,41 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.link_page.begin_playground import begin
 from forcemove.link_page.tab import PageTab
+from forcemove.store.errors import JournalUnwritable
+from forcemove.text.explanations import headline
 from tests.link_page.tabs import html, move, send, shows, until
 
 
 @asynccontextmanager
 async def playing() -> AsyncIterator[PageTab]:
     """A playground in a tab."""
-    tab = begin()
+    over: list[str] = []
+    tab = begin(over.append)
     yield tab
+    await tab.end()
+    assert over == []
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (JournalUnwritable("this browser", "full"), headline(JournalUnwritable("this browser", "full"))[:-1]),
+        (KeyError("a mistake"), "KeyError('a mistake')"),
+    ],
+)
+async def test_what_ends_all_games_is_said(monkeypatch: pytest.MonkeyPatch, error: Exception, said: str) -> None:
+    """Nobody defends them from then on."""
+
+    async def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(PlaygroundPages, "run", fail)
+    over: list[str] = []
+    tab = begin(over.append)
+    await until(lambda: over == [said])
     await tab.end()
 
 

@@ -51,8 +51,8 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
     - `page`: this page's address, which friends are given.
     - `browser`: tells whether Python can wait inside a function there (`suspends`, see `chain.threads`), and, when it
       is asked (`persisted`), whether it has promised to keep the files; asks the wallet (`askWallet`, an
-      `AskProvider`); is told whether nobody answers if the page is closed (`sayUnwatched`, see `FriendsTab`);
-      encrypts (`encrypt`, see `saved_copy.Encrypt`).
+      `AskProvider`); is told whether nobody answers if the page is closed (`sayUnwatched`, see `FriendsTab`),
+      and that the games do not go on (`sayOver`, see `PageTab.play`); encrypts (`encrypt`, see `saved_copy.Encrypt`).
     """
     games, files = games_for_two(), list(map(_File, slots))
 
@@ -80,7 +80,7 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
         tab = FriendsTab(games, journal, key, options, stake, stake_site, browser.sayUnwatched, encrypt)
     except ForcemoveError as error:
         return None, explain(error)
-    tab.play()
+    tab.play(browser.sayOver)
     return tab, ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from forcemove.arena.twin_chain import TwinChain
 from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.link_page.tab import PageTab, games_for_two
@@ -10,9 +12,9 @@ from forcemove.playground.playground import Playground
 __all__ = ["begin"]
 
 
-def begin() -> PageTab:
-    """A playground with all games for two, which plays on by itself."""
+def begin(say_over: Callable[[str], object]) -> PageTab:
+    """A playground with all games for two, which plays on by itself. `say_over`: see `PageTab.play`."""
     games = sorted(games_for_two(), key=lambda game: game.name, reverse=True)
     tab = PageTab(PlaygroundPages(Playground(games, chain=TwinChain)))
-    tab.play()
+    tab.play(say_over)
     return tab

@@ -6,6 +6,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -15,8 +16,10 @@ from forcemove.browser.pages import ChangeSignal, PageAnswer, PageSource, PathSi
 from forcemove.browser.render import message_page, nav_panel
 from forcemove.browser.security import PageRequestRefused, nothing_here
 from forcemove.browser.templating import PLAIN_NAV
+from forcemove.errors import ForcemoveError
 from forcemove.game import Game
 from forcemove.registry import installed_games
+from forcemove.text.explanations import headline
 
 __all__ = ["PageTab", "TabAnswer", "games_for_two"]
 
@@ -47,9 +50,11 @@ class PageTab:
         self._stream: asyncio.Task[None] | None = None
         self._playing: asyncio.Task[None] | None = None
 
-    def play(self) -> None:
-        """Drive the channels from now on."""
+    def play(self, say_over: Callable[[str], object]) -> None:
+        """Drive the channels from now on. `say_over`: is told in words what has ended that, if it was not
+        `end`: nobody answers for the player then."""
         self._playing = asyncio.get_event_loop().create_task(self.run())
+        self._playing.add_done_callback(partial(_say_why, say_over))
 
     async def run(self) -> None:
         """Drive the channels, until this is cancelled."""
@@ -169,6 +174,11 @@ class PageTab:
 def games_for_two() -> list[Game]:
     """The games that are in the build and that two can play."""
     return [each.game for each in installed_games().usable if 2 in each.game.seats]
+
+
+def _say_why(say_over: Callable[[str], object], ended: asyncio.Task[None]) -> None:
+    if not ended.cancelled() and (error := ended.exception()) is not None:
+        say_over(headline(error).rstrip(".") if isinstance(error, ForcemoveError) else repr(error))
 
 
 def _at(query: str) -> int | None:

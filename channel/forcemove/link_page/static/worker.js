@@ -30,8 +30,9 @@ const load = async () => {
   step();
   return beginning;
 };
+const sayOver = (text) => postMessage({ kind: "failed", text });
 const fail = (error) => {
-  postMessage({ kind: "failed", text: String(error.message ?? error).trim().split("\n").at(-1) });
+  sayOver(String(error.message ?? error).trim().split("\n").at(-1));
   throw error;
 };
 const loaded = load().catch(fail);
@@ -84,6 +85,7 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
     suspends: "Suspending" in WebAssembly,
     persisted: () => navigator.storage.persisted(),
     sayUnwatched: (isSo) => postMessage({ kind: "unwatched", isSo }),
+    sayOver,
   };
   const [tab, problem] = await beginning.begin(slots ?? [], place, name, page, browser);
   if (problem) {
@@ -96,7 +98,7 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
 
 const begin = async (beginning, data) => {
   if (GAME === "friends") return beginFriends(beginning, data);
-  const tab = beginning.begin();
+  const tab = beginning.begin(sayOver);
   return { tab, path: tab.path, keeps: false };
 };
 
