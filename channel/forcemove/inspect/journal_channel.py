@@ -24,6 +24,7 @@ from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.state import SignedState
 from forcemove.rounds import words_by_turn
 from forcemove.store.errors import JournalDamaged
@@ -54,6 +55,12 @@ class JournalChannel:
     def id(self) -> bytes:
         """The channel's id."""
         return self.channel.agreement.channel_id
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is ours to play on. One that not everybody has paid into, and whose outcome is paid as far as that
+        goes, is over, though it is never closed."""
+        return self.ownership is Ownership.ACTIVE and not is_over(self.channel, 0)
 
     @property
     def chain_id(self) -> int:

@@ -70,7 +70,7 @@ class ChannelGameRunner:
         return True
 
     def _is_ours(self, stored: JournalChannel) -> bool:
-        if stored.ownership is not Ownership.ACTIVE or (self._options.from_scratch and is_unpaid(stored.channel)):
+        if not stored.is_open or (self._options.from_scratch and is_unpaid(stored.channel)):
             return False
         chain_id = self._venue.chain_id if self._venue else NO_CHAIN
         is_same = stored.game is not None and stored.game.name == self._game.name

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.machine.results import is_over
 from forcemove.protocol.types import ETHER
 from forcemove.sessions.errors import ChallengeTooShort, DepositsOverLimit, StakesRefused
 
@@ -42,9 +43,9 @@ class StakeLimits:
 
 
 def deposited_in(channels: Iterable[Channel]) -> int:
-    """Our deposits in those of these channels that are not closed and paid out, in wei, whether they are paid in or
-    not. One that is given twice counts once."""
-    open_ = (each for each in channels if not (each.agreement.is_friendly or each.is_over_and_paid))
+    """Our deposits in those of these channels that are not over, in wei, whether they are paid in or not. One that is
+    given twice counts once."""
+    open_ = (each for each in channels if not (each.agreement.is_friendly or is_over(each, 0)))
     found: Mapping[bytes, int] = {each.agreement.channel_id: _deposit_of(each) for each in open_}
     return sum(found.values())
 

@@ -22,7 +22,6 @@ from forcemove.sessions.running.running_table import RunningTable, Sit
 from forcemove.sessions.service import TableService
 from forcemove.sessions.standby import relay_pauses
 from forcemove.sessions.table import PlayTable
-from forcemove.store.records import Ownership
 from forcemove.text.explanations import headline
 from forcemove.transport.errors import TransportError
 from forcemove.transport.links import Link
@@ -160,8 +159,7 @@ class OpenTables:
         for stored in found:
             asset = next((each for each, _ in stored.channel.agreement.deposits), ETHER)
             game = stored.game and resumable(self.playable, stored.game.name, stored.chain_id, asset)
-            is_open = stored.ownership is Ownership.ACTIVE and stored.id not in played
-            if game and is_open and stored.is_of(stored.chain_id, ours):
+            if game and stored.is_open and stored.id not in played and stored.is_of(stored.chain_id, ours):
                 table = self._new(game)
                 table.is_ours = stored.channel.index == 0
                 resume = partial(self._play_table(game, table).resume, stored.id)
