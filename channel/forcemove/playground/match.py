@@ -18,12 +18,11 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.playground.counterparty import Counterparty
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
-from forcemove.protocol.machine.results import is_over
+from forcemove.protocol.machine.results import is_over, is_unpaid
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.words import Status
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.playing.patience import Patience
-from forcemove.sessions.playing.played_channel import is_unpaid
 
 __all__ = ["PATIENCE", "PlaygroundMatch"]
 

@@ -15,7 +15,7 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.machine.results import Ending
+from forcemove.protocol.machine.results import Ending, is_unpaid
 from forcemove.rounds import RoundCount, score_line
 from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import NeverFunded
@@ -26,7 +26,7 @@ from forcemove.sessions.meetings.venues import GameOnChain
 from forcemove.sessions.messenger_tasks import messenger_for
 from forcemove.sessions.options import TableOptions
 from forcemove.sessions.playing.ends import EndObserver, end_lines
-from forcemove.sessions.playing.played_channel import PlayedChannel, is_unpaid
+from forcemove.sessions.playing.played_channel import PlayedChannel
 from forcemove.sessions.ports import PlayerSeat, TablePort
 from forcemove.sessions.service import TableService
 from forcemove.sessions.standby import when_answered

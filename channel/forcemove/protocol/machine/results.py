@@ -13,7 +13,7 @@ from forcemove.protocol.machine.channel import OVER, Channel
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.outcome import Outcome
 
-__all__ = ["Ending", "ChannelResult", "Share", "is_over", "payable", "result_of", "shares_of"]
+__all__ = ["Ending", "ChannelResult", "Share", "is_over", "is_unpaid", "payable", "result_of", "shares_of"]
 
 
 class Ending(Enum):
@@ -69,6 +69,11 @@ def is_over(channel: Channel, now: int) -> bool:
     if any(amount for _, amount in channel.credits):
         return False
     return channel.record.closed or not _is_ours_to_collect(channel)
+
+
+def is_unpaid(channel: Channel) -> bool:
+    """Whether nobody has paid in, as far as we know, and none of our transactions is on its way."""
+    return not any(held for _, held in channel.holdings) and not channel.requested
 
 
 def _is_ours_to_collect(channel: Channel) -> bool:

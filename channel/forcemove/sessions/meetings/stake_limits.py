@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.machine.results import is_over
+from forcemove.protocol.machine.results import is_over, is_unpaid
 from forcemove.protocol.types import ETHER
 from forcemove.sessions.errors import ChallengeTooShort, DepositsOverLimit, StakesRefused
 
@@ -43,12 +43,14 @@ class StakeLimits:
 
 
 def deposited_in(channels: Iterable[Channel]) -> int:
-    """Our deposits in those of these channels that are not over, in wei, whether they are paid in or not. One that is
-    given twice counts once."""
-    open_ = (each for each in channels if not (each.agreement.is_friendly or is_over(each, 0)))
-    found: Mapping[bytes, int] = {each.agreement.channel_id: _deposit_of(each) for each in open_}
+    """Our deposits in those of these channels that are not over, in wei, whether they are paid in or may still be. One
+    that is given twice counts once."""
+    found: Mapping[bytes, int] = {each.agreement.channel_id: _deposit_of(each) for each in channels}
     return sum(found.values())
 
 
 def _deposit_of(channel: Channel) -> int:
+    """Nothing where it is over, and where we have left before anybody has paid in: then we do not, either."""
+    if channel.agreement.is_friendly or is_over(channel, 0) or (channel.leaving and is_unpaid(channel)):
+        return 0
     return sum(amounts[channel.index] for asset, amounts in channel.agreement.deposits if asset == ETHER)

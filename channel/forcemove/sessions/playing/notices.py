@@ -10,7 +10,8 @@ from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, Pas
 from forcemove.follower.errors import AnotherChain
 from forcemove.node.errors import LeaseLost
 from forcemove.node.managed_channel import ManagedChannel
-from forcemove.sessions.playing.played_channel import PlayedChannel, is_unpaid
+from forcemove.protocol.machine.results import is_unpaid
+from forcemove.sessions.playing.played_channel import PlayedChannel
 from forcemove.sessions.ports import Output
 from forcemove.text.explanations import headline
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, Unprotected

@@ -17,9 +17,10 @@ from forcemove.history.tokens import Tokens
 from forcemove.node.events import CounterpartyFault, Event, Mined, Received, Sent, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.policy import usual_gas
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
+from forcemove.protocol.machine.results import is_unpaid
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import GAME_OVER, UNASKED, RoundCount, position_line, score_line
 from forcemove.sessions.chat import TableChat
@@ -32,14 +33,9 @@ from forcemove.text.explanations import headline
 from forcemove.text.situation.headline import state_before
 from forcemove.text.situation.moment import Moment, gas_text
 
-__all__ = ["PlayedChannel", "is_unpaid", "run_with_background"]
+__all__ = ["PlayedChannel", "run_with_background"]
 
 _POLL_SECONDS = 0.25
-
-
-def is_unpaid(channel: Channel) -> bool:
-    """Whether nobody has paid in, as far as we know, and none of our transactions is on its way."""
-    return not any(held for _, held in channel.holdings) and not channel.requested
 
 
 class PlayedChannel:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from forcemove.protocol.machine.inputs import ConcludeWanted
 from forcemove.sessions.meetings.stake_limits import deposited_in
-from tests.protocol.table import DEPOSIT, counting_table, open_table
+from tests.protocol.table import DEPOSIT, agreed_table, counting_table, open_table, seated
 from tests.protocol.test_results import host_alone
 
 
@@ -24,3 +25,14 @@ def test_who_has_got_back_what_nobody_played_for_may_play_on() -> None:
     assert deposited_in([alice.channel]) == DEPOSIT
     table.run([alice])
     assert deposited_in([alice.channel]) == 0
+
+
+def test_who_has_left_before_a_payment_was_seen_may_play_on() -> None:
+    """Whatever the host does then, nothing is paid in."""
+    table, alice, bob = seated(agreed_table())
+    assert deposited_in([bob.channel]) == DEPOSIT
+    bob.feed(ConcludeWanted())
+    assert deposited_in([bob.channel]) == 0
+    alice.is_away = True
+    table.run()
+    assert table.held == DEPOSIT
