@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forcemove import ChallengeWanted, EmbeddedChain, Phase
+from forcemove import ETHER, ChallengeWanted, EmbeddedChain, Phase
 from forcemove.chain.chain import Call
 from forcemove.chain.codec import function
 from forcemove.protocol.machine.effects import operation_name
@@ -60,6 +60,17 @@ def test_a_session_key_challenges_through_its_wallet_and_is_paid_when_the_clock_
     table.chain.travel_to(alice.process.channel.status.finalizes_at)
     table.sign_all()
     require_paid(table)
+
+
+def test_threat_12_a_deposit_is_asked_of_the_wallet_though_a_stranger_has_paid_in_one_wei(table: Table) -> None:
+    """The contract takes what is missing, and gives the rest back."""
+    adjudicator, id_ = table.assembly.adjudicator, table.assembly.agreement.channel_id
+    adjudicator.send(adjudicator.deposit(id_, ETHER, 0, 1), ADMIN)
+    table.rest()
+    assert table.listed(table.players[0]) == ["deposit"]
+    table.sign_all()
+    assert {each.process.phase for each in table.players} == {Phase.CLOSED}
+    assert table.gain(table.players[0]) + table.gain(table.players[1]) == 1
 
 
 def test_what_the_person_refuses_stays_listed_and_is_not_asked_for_twice(table: Table) -> None:
