@@ -14,9 +14,11 @@ from forcemove import Game, Phase, Step, VariablePart, repeat, sequence
 from forcemove.chain.errors import NotGenuine, Unreachable
 from forcemove.flow import channel
 from forcemove.flow.transport import MemoryTransport, Reader
+from forcemove.store.errors import JournalBusy
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.node.test_troubles import over_flaky_chain
+from tests.process import wrap_commits
 from tests.scenarios.story import Playground, Story
 from tests.scenarios.test_flows import NAMES, TICK
 from tests.scenarios.test_flows import bot_of as plays_and_concludes
@@ -111,6 +113,23 @@ def failing(
         return choose(state)
 
     return chosen
+
+
+def test_a_game_goes_to_its_end_over_a_journal_that_often_fails(playground: Playground) -> None:
+    """Another process keeps it, or its disk is full for a while."""
+    story, chance, failures = playground.story(TIC_TAC_TOE), Random(1), list[JournalBusy]()
+
+    def fail_sometimes(commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
+        if chance.random() < 0.3:
+            failures.append(JournalBusy("here", "another process writes"))
+            raise failures[-1]
+        return commit()
+
+    for player in story.players:
+        wrap_commits(player.journal, fail_sometimes)
+    play(story, plays_and_concludes(story, 0), plays_and_concludes(story, 1))
+    assert len(failures) > 5
+    story.ends_with(story.alice.newest.state.outcome)
 
 
 def test_a_player_who_fails_is_asked_again(playground: Playground, caplog: pytest.LogCaptureFixture) -> None:

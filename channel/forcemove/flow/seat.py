@@ -1,9 +1,9 @@
 """One participant at a table: its client, its messages on the log, and the work that keeps both going.
 
-What a transport, an endpoint or a player's own function raises ends no flow, because a client that nobody drives cannot
-defend itself: the error is reported to the seat's owner (`Seat.on_error`), and the next look tries again. A flow ends
-by an error that trying again does not mend: a move that breaks a rule, contracts that are not genuine, a log on which
-we have posted another action.
+What a transport, an endpoint or a player's own function raises ends no flow, nor does a journal that is not available
+for a while, because a client that nobody drives cannot defend itself: the error is reported to the seat's owner
+(`Seat.on_error`), and the next look tries again. A flow ends by an error that trying again does not mend: a move that
+breaks a rule, contracts that are not genuine, a log on which we have posted another action.
 
 Knows no chain: the client is a `Participant`, given as a value.
 """
@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from forcemove.errors import ChainError, ForcemoveError, PassingError
+from forcemove.errors import ChainError, ForcemoveError, JournalUnavailable, PassingError
 from forcemove.flow.actions import Action, ActionCodec, MalformedAction
 from forcemove.flow.queue import FAULTS, ActionQueue
 from forcemove.protocol.machine.channel import Channel, Phase
@@ -133,8 +133,9 @@ def feed(seat: Seat, input_: Input) -> bool:
 
 def _report_error(seat: Seat, error: Exception) -> None:
     """Report an error to the seat's owner; but raise one that trying again does not mend."""
-    passes = isinstance(error, PassingError) or seat.participant.phase is not Phase.CHECKING
-    if isinstance(error, ForcemoveError) and not (isinstance(error, ChainError) and passes):
+    passes = isinstance(error, PassingError | JournalUnavailable)
+    passes = passes or (isinstance(error, ChainError) and seat.participant.phase is not Phase.CHECKING)
+    if isinstance(error, ForcemoveError) and not passes:
         raise error
     seat.on_error(error)
 
