@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from forcemove import connect_relay
+from forcemove.browser.table_pages import TablePages
 from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab
 from forcemove.transport.links import Link
@@ -97,7 +98,17 @@ async def is_at_board(tab: FriendsTab) -> bool:
     return tab.path.startswith("/c/")
 
 
-async def test_a_friend_joins_by_a_link_and_a_round_is_played(relay: str) -> None:
+@pytest.mark.parametrize("is_shown", [True, False])
+async def test_a_friend_joins_by_a_link_and_a_round_is_played(
+    monkeypatch: pytest.MonkeyPatch, relay: str, *, is_shown: bool
+) -> None:
+    """Also where what watches the pages fails, for the games go on."""
+
+    async def fail(_: object) -> None:
+        raise RuntimeError("a mistake")
+
+    if not is_shown:
+        monkeypatch.setattr(TablePages, "run", fail)
     async with Player(relay, "Alice") as alice, Player(relay, "Bob") as bob:
         link = await offered(alice)
         assert relay_of(link) == (relay, "")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.lobby_site import LOBBY, LobbySite
@@ -89,9 +89,11 @@ class FriendsTab(PageTab):
 
     async def run(self) -> None:
         """See `PageTab`; then the journal is closed."""
+        showing = [self._channels.run(), self._watched.run(), self._watch_tower()]
+        if self._wallet:
+            showing.append(self._wallet.watch())
         try:
-            wallet = (self._wallet.watch(),) if self._wallet else ()
-            await self._lobby_pages.run(self._channels.run(), self._watched.run(), self._watch_tower(), *wallet)
+            await self._lobby_pages.run(*map(_apart, showing))
         finally:
             self._journal.close()
 
@@ -118,6 +120,14 @@ def _service(games: Sequence[Game], journal: Journal, key: Key, stake: Stake | N
     account, tower = stake.settings.account, stake.settings.tower
     wallet, towers = Wallet(key, account, account), () if tower is None else (tower,)
     return TableService(journal, wallet, _Log(), chains=stake.chains, games=games, towers=towers, limits=stake.limits)
+
+
+async def _apart(showing: Coroutine[Any, Any, None]) -> None:
+    """Do what shows something. Where it fails the games go on, and are defended."""
+    try:
+        await showing
+    except Exception:
+        _LOG.exception("something is not shown any more")
 
 
 async def _copied(games: Sequence[Game], journal: Journal, key: Key, encrypt: Encrypt, password: str) -> str:
