@@ -341,6 +341,31 @@ def test_a_client_is_charged_for_its_batch_what_the_chain_was_paid(playground: P
         assert sum(told) in (cost, 2 * cost)
 
 
+def test_a_client_is_charged_for_a_batch_whose_parts_are_explained_one_after_the_other(
+    playground: Playground, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bob has answered all the challenges before it; its endpoint is asked a few things at a time."""
+    monkeypatch.setattr("forcemove.sender.lanes._MOST_ASKED", 2)
+    keeper, node = make(), playground.chain.node  # type: ignore[attr-defined]
+    stories = crowd(playground, keeper, *[0] * 5)
+    (sent,) = waiting(keeper)
+    before, node.waiting, node.is_mining = node.waiting, [], True
+    for each in stories:
+        each.send(1, each.adjudicator.checkpoint(each.agreement.fixed_part, each.proof(each.bob.states[-2:])))
+    node.waiting = before
+    node.mine()
+    looks = 0
+    while len(keeper.told) < len(stories):
+        looks += 1
+        keeper.tower.poll()
+    assert looks > 1
+    found = playground.chain.receipt(sent.newest.hash)
+    assert found is not None
+    assert ETHER - keeper.tower.left(ALICE.address) == found[0].gas_used * found[0].gas_price
+    keeper.die()
+    assert ETHER - keeper.tower.left(ALICE.address) == found[0].gas_used * found[0].gas_price
+
+
 def test_threat_95_one_clients_challenges_take_nothing_from_another(playground: Playground, make: Make) -> None:
     keeper = make(served={ALICE.address: 2 * 10**15, BOB.address: 10**16})
     stories = crowd(playground, keeper, *[0] * 8, 1)

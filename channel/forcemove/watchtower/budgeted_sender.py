@@ -42,9 +42,6 @@ from forcemove.workers.tx_requests import gas_of
 
 __all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
 
-_Costs = dict[int, dict[ClientTx, int]]
-"""What transactions have cost, in wei: by nonce, and by the request, of which a batch has several."""
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:
@@ -105,6 +102,8 @@ class BudgetedSender:
             own_time=terms.own_time,
         )
         self._asked: dict[RequestId, int] = {}
+        self._costs: dict[int, dict[ClientTx, int]] = {}
+        """Of transactions that are not forgotten, in wei: by nonce and request, of which a batch has several."""
         self._nonces: dict[RequestId, int] = {}
         for pending in store.all():
             wei = min(2 * pending.gas * pending.versions[0].max_fee, pending.request.max_cost)
@@ -217,18 +216,20 @@ class BudgetedSender:
         """Charge the outcomes. Their costs are on disk before the sender's next look forgets them."""
         if not self._outcomes:
             return []
-        costs: _Costs = {}
-        paid = [each for outcome in self._outcomes for each in self._charge(outcome, costs)]
-        self._record(costs)
+        paid = [each for outcome in self._outcomes for each in self._charge(outcome)]
+        self._record()
         for outcome in self._outcomes:
             if not isinstance(outcome, NonceUsedElsewhere):  # that one was sent again with another nonce
                 self._asked.pop(outcome.request_id, None)
         self._outcomes.clear()
         self._nonces = {id_: nonce for id_, nonce in self._nonces.items() if self._sender.copies(id_)}
+        requests = {id_ for each in self._costs.values() for id_ in each}
+        left = {each.nonce for id_ in requests for each in self._sender.copies(id_)}
+        self._costs = {nonce: each for nonce, each in self._costs.items() if nonce in left}
         return paid
 
-    def _charge(self, outcome: TxOutcome, costs: _Costs) -> list[AnswerResult]:
-        """What became of a transaction; its cost is added to `costs`."""
+    def _charge(self, outcome: TxOutcome) -> list[AnswerResult]:
+        """What became of a transaction; its cost is noted."""
         request = outcome.request_id
         if not isinstance(request, ClientTx):
             return []
@@ -236,16 +237,16 @@ class BudgetedSender:
         match outcome:
             case Confirmed(_, receipt):
                 found = self._sent(request, receipt.transaction_hash)
-                cost = self._cost(request, found, receipt.gas_used, receipt.gas_price, costs)
+                cost = self._cost(request, found, receipt.gas_used, receipt.gas_price)
                 return [AnswerResult(client, channel_id, submission, None, receipt.block_number, cost)]
             case TxFailed(_, TransactionReverted() as error, cost):
                 found, price = self._sent(request, error.transaction_hash), cost // max(error.gas_used, 1)
-                cost = self._cost(request, found, error.gas_used, price, costs)
+                cost = self._cost(request, found, error.gas_used, price)
                 return [AnswerResult(client, channel_id, submission, error, error.block_number, cost)]
             case TxFailed(_, error):
                 return [AnswerResult(client, channel_id, submission, error, None, 0)]
             case Reorged():
-                self._record(costs)
+                self._record()
                 self._give_back(request)
                 return [AnswerResult(client, channel_id, submission, None, None, 0)]
             case _:
@@ -256,24 +257,24 @@ class BudgetedSender:
         versions = ((each, version) for each in self._sender.copies(request_id) for version in each.versions)
         return next((each for each in versions if each[1].hash == hash_), None)
 
-    def _cost(
-        self, request: ClientTx, found: tuple[PendingTx, Version] | None, gas: int, price: int, costs: _Costs
-    ) -> int:
+    def _cost(self, request: ClientTx, found: tuple[PendingTx, Version] | None, gas: int, price: int) -> int:
         """What a transaction has cost, which is no more than we have offered, whatever a receipt says. Where a node
         does not say the price, it is taken to be the highest that was offered. What was offered beyond the
-        transaction's own cap, for others behind it, is not charged, which is what is added to `costs`."""
+        transaction's own cap, for others behind it, is not charged."""
         if found is None:
             return 0
         pending, version = found
         cost = min(gas, pending.gas) * min(price or version.max_fee, version.max_fee)
         max_cost = next(each.max_cost for each in pending.request.asked if each.request_id == request)
-        costs.setdefault(pending.nonce, {})[request] = min(cost, max_cost)
+        self._costs.setdefault(pending.nonce, {})[request] = min(cost, max_cost)
         self._nonces[request] = pending.nonce
         return cost
 
-    def _record(self, costs: _Costs) -> None:
-        """Write costs down, in one commit, and charge them. A batch is of one client."""
-        spent = [Spent(nonce, next(iter(each)).client, sum(each.values())) for nonce, each in costs.items()]
+    def _record(self) -> None:
+        """Write new costs down, in one commit, and charge them. A batch is of one client; what its parts have cost is
+        known one after the other."""
+        costs = [Spent(nonce, next(iter(each)).client, sum(each.values())) for nonce, each in self._costs.items()]
+        spent = [each for each in costs if self._spent.get(each.nonce) != each]
         if spent:
             self._journal.towers.charge(self._account, *spent)
         for each in spent:
@@ -281,7 +282,6 @@ class BudgetedSender:
                 self._paid[before.client] -= before.wei
             self._paid[each.client] += each.wei
             self._spent[each.nonce] = each
-        costs.clear()
 
     def _give_back(self, request_id: RequestId) -> None:
         """Charge no client for a removed transaction: its nonce, and those after it, are not used any more."""
@@ -291,3 +291,4 @@ class BudgetedSender:
             for each in [each for each in self._spent if each >= nonce]:
                 removed = self._spent.pop(each)
                 self._paid[removed.client] -= removed.wei
+                self._costs.pop(each, None)
