@@ -19,7 +19,7 @@ from forcemove.errors import LocalError
 from forcemove.flow.queue import ActionQueue
 from forcemove.flow.seat import UPDATES, Line, Participant, Seat, Update, drive, feed, receive_next, wait_and_drive
 from forcemove.flow.steps import ActionMissing, Step
-from forcemove.protocol.machine.channel import Channel, Phase
+from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.outcome import Outcome
@@ -66,9 +66,6 @@ class Player(Protocol):
     def secrets(self) -> bytes:
         """What another player must be given to go on in this one's place; empty where nothing is needed."""
         ...
-
-
-_OVER = (Phase.FINALIZED, Phase.CLOSED)
 
 
 @dataclass(eq=False)
@@ -304,7 +301,7 @@ def _is_ending(seat: Seat) -> bool:
 
 
 def _is_over(seat: Seat) -> bool:
-    return seat.participant.phase in _OVER
+    return seat.participant.phase in OVER
 
 
 def _is_paid_out(seat: Seat) -> bool:

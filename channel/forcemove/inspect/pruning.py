@@ -10,11 +10,10 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import Ending, result_of
 from forcemove.store.journal import Journal
-from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel, StoredSummary
+from forcemove.store.records import OVER, ChannelUpdate, Ownership, StoredChannel, StoredSummary
 
 __all__ = ["prunable", "pruned"]
 
-_OVER = (Ownership.FINISHED, Ownership.PUT_AWAY)
 _UNSETTLED = (Ending.OPEN, Ending.EXPIRED, Ending.UNKNOWN)
 
 
@@ -44,7 +43,7 @@ def pruned(channel: Channel, *, is_put_away: bool = False) -> Channel | None:
 
 
 def _is_old(stored: StoredSummary, before: int) -> bool:
-    if stored.ownership not in _OVER or stored.profile is None or stored.summary is None:
+    if stored.ownership not in OVER or stored.profile is None or stored.summary is None:
         return False
     summary = unpack_summary(stored.profile, stored.summary)
     return summary is not None and 0 < summary.changed_at <= before

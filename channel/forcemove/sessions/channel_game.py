@@ -30,7 +30,7 @@ from forcemove.sessions.playing.played_channel import PlayedChannel
 from forcemove.sessions.ports import PlayerSeat, TablePort
 from forcemove.sessions.service import TableService
 from forcemove.sessions.standby import when_answered
-from forcemove.store.records import Ownership, StoredChannel
+from forcemove.store.records import OVER, Ownership, StoredChannel
 from forcemove.text.names import full_name, seat_title, shown_names
 from forcemove.transport.connect import connect_relay, messenger_on
 from forcemove.transport.messenger import ChannelMessenger
@@ -83,7 +83,7 @@ class ChannelGameRunner:
     def is_over(self, meeting: Meeting) -> bool:
         """Whether the game of a meeting is over."""
         stored = self._load(meeting)
-        return stored is not None and stored.ownership in (Ownership.FINISHED, Ownership.PUT_AWAY)
+        return stored is not None and stored.ownership in OVER
 
     def report_end(self, meeting: Meeting) -> None:
         """Show how the game of a meeting has ended."""

@@ -8,13 +8,11 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, delete, func, select, union, update
 
 from forcemove.store import channels, history
-from forcemove.store.records import ChannelUpdate, Ownership
+from forcemove.store.records import OVER, ChannelUpdate
 from forcemove.store.schema import CHANNELS, EVIDENCE, HISTORY, OUTBOX, TRANSACTIONS
 from forcemove.store.statements import chunks
 
 __all__ = ["leftovers", "prune"]
-
-_OVER = (Ownership.FINISHED, Ownership.PUT_AWAY)
 
 
 def leftovers(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
@@ -41,7 +39,7 @@ def prune(connection: Connection, updates: Sequence[ChannelUpdate]) -> frozenset
     for each in updates:
         id_ = each.channel_id
         version, ownership = known.get(id_, (None, None))
-        if version != each.version or ownership not in _OVER or id_ in busy:
+        if version != each.version or ownership not in OVER or id_ in busy:
             continue
         seal = channels.seal(id_, ownership, each.snapshot, each.cursor)
         values = {"version": each.version + 1, "snapshot": each.snapshot, "checksum": seal, "cursor": each.cursor}

@@ -16,6 +16,7 @@ from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
 __all__ = [
     "MAX_EVIDENCE",
+    "OVER",
     "OWNER_LENGTH",
     "RENEW_AFTER",
     "SEED_LENGTH",
@@ -75,6 +76,10 @@ class Ownership(IntEnum):
     """It was imported from a backup: we sign nothing in it, but submit what is stored, answer and collect."""
     PUT_AWAY = 5
     """It is not finished, nothing is at stake, and we have put it away: nothing more is signed in it."""
+
+
+OVER = (Ownership.FINISHED, Ownership.PUT_AWAY)
+"""Of channels in which nothing is left to do."""
 
 
 class Account(Struct, frozen=True):

@@ -22,7 +22,7 @@ from forcemove.protocol.codec.json_text import require_version
 from forcemove.store import channels, evidence, history, transactions
 from forcemove.store.channels import KnownVersions
 from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
-from forcemove.store.records import Evidence, ExportKind, HistoryRow, OutboxRequest, Ownership, StoredChannel
+from forcemove.store.records import OVER, Evidence, ExportKind, HistoryRow, OutboxRequest, Ownership, StoredChannel
 
 __all__ = ["VERSION", "export", "import_", "read_parcel"]
 
@@ -125,7 +125,7 @@ def _require_older(theirs: StoredChannel, here: KnownVersions) -> None:
 
 def _received(stored: StoredChannel, kind: ExportKind) -> StoredChannel:
     """An imported channel: a backup stays one, however it comes."""
-    if kind is ExportKind.MOVE or stored.ownership in (Ownership.FINISHED, Ownership.PUT_AWAY):
+    if kind is ExportKind.MOVE or stored.ownership in OVER:
         return stored
     return replace(stored, ownership=Ownership.BACKUP)
 
