@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forcemove import MemoryMessenger, Phase, assemble
-from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.worker import wait_for
 from forcemove.node.events import Mined
 from forcemove.sender.transactions import Confirmed
@@ -216,6 +216,28 @@ def test_threat_48_who_loses_the_account_sends_nothing_more_and_asks(home: Home)
     home.go_on(home.first, home.second, home.bob)
     assert home.first.phases == home.second.phases == {Phase.CLOSED}
     assert not next(iter(home.first.node._workers.accounts.values())).is_ours
+
+
+def test_threat_48_what_was_still_to_be_sent_is_asked_of_who_has_the_account_now(home: Home) -> None:
+    """The first process has not heard what gas costs before it was away for longer than its lease."""
+    ask, is_down = home.node.ask, [True]
+
+    def asked(method: str, *params: object) -> object:
+        if method in ("eth_estimateGas", "eth_call") and params[1] == "pending" and is_down:
+            raise Unreachable("http://node", "it has not answered")
+        return ask(method, *params)
+
+    home.node.ask = asked  # type: ignore[method-assign]
+    home.go_on(home.first, home.bob, rounds=5)
+    (worker,) = home.first.node._workers.accounts.values()
+    assert (worker.is_sending, home.wishes, home.held()) == (True, 0, 0)
+    home.first.now += 3_600
+    home.second.now += 3_600
+    home.go_on(home.second, rounds=2)
+    is_down.clear()
+    home.go_on(home.first, home.second, home.bob)
+    assert not worker.is_ours
+    assert home.first.phases == home.second.phases == {Phase.CLOSED}
 
 
 def test_a_transaction_is_sent_for_until_its_outcome_is_taken(home: Home) -> None:

@@ -148,13 +148,24 @@ class AccountWorker:
             yield awaited
 
     def _prepare(self) -> None:
-        if self._is_dismissed:
-            self._sender, self._is_dismissed = None, False
+        if self._is_dismissed and self._sender is not None:
+            self._leave_to_others(self._sender[0])
+            self._sender = None
+        self._is_dismissed = False
         self._new = [each for each in self._new if each.request_id not in self._withdrawn] + self._requests
         again = {each.request_id for each in self._requests}
         self._to_withdraw = frozenset((self._to_withdraw | self._withdrawn) - again)
         self._requests, self._withdrawn = [], set()
         self._note_unsettled()
+
+    def _leave_to_others(self, sender: Sender) -> None:
+        """Another process goes on with what has a nonce, and knows nothing of the rest: that is over, and its channel
+        asks again."""
+        for each in sender.request_ids:
+            if sender.copies(each):
+                self._asked[each] = self._clock()
+            else:
+                self._new_outcomes.append(Reorged(each))
 
     def _look(self, *, is_new: bool) -> None:
         is_due = self._has_passed(_AT_MOST_EVERY)
