@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,18 @@ def test_nobody_joins_by_what_was_typed_before_the_terms(house: House) -> None:
     guest.type("y")
     guest.answer("Join on these terms?", "n")
     assert guest.end().code == 130
+
+
+@pytest.mark.parametrize("way", ["\x03", signal.SIGINT, signal.SIGTERM])
+def test_a_question_that_nobody_answers_keeps_no_program_from_its_end(house: House, way: str | signal.Signals) -> None:
+    host = house.play(house.alice, "--create", "--stake", "0")
+    guest = house.sit(house.bob, "--join", link_of(host))
+    guest.reach("Join on these terms?")
+    if isinstance(way, str):
+        guest.screen.type(way)
+    else:
+        guest.screen.send_signal(way)
+    assert guest.end().code == (143 if way is signal.SIGTERM else 130)
 
 
 def test_who_leaves_reads_first_what_that_costs(tmp_path: Path) -> None:

@@ -8,9 +8,12 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-__all__ = ["TypedLines", "ask"]
+__all__ = ["TypedLines", "ask", "ask_beside"]
+
+T = TypeVar("T")
 
 
 def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
@@ -22,6 +25,11 @@ def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
     return question(text, err=True, **options)
 
 
+def ask_beside(question: Callable[..., Any], text: str, **options: Any) -> asyncio.Future[Any]:
+    """The same while other tasks go on."""
+    return _beside(partial(ask, question, text, **options))
+
+
 class TypedLines:
     """Lines of standard input. Nothing is read ahead: a line is read when a caller asks for it."""
 
@@ -31,10 +39,7 @@ class TypedLines:
     async def read(self) -> str:
         """The next line, without its end. A cancelled call loses no line. Raises `EOFError` at the end of the input."""
         if self._wanted is None:
-            loop = asyncio.get_running_loop()
-            self._wanted = loop.create_future()
-            # A daemon: a program that ends does not wait for a line that nobody types.
-            threading.Thread(target=_read, args=(loop, self._wanted), daemon=True).start()
+            self._wanted = _beside(_read)
         line = await asyncio.shield(self._wanted)
         self._wanted = None
         if not line:
@@ -42,15 +47,30 @@ class TypedLines:
         return line.rstrip("\r\n")
 
 
-def _read(loop: asyncio.AbstractEventLoop, wanted: asyncio.Future[str]) -> None:
+def _read() -> str:
     try:
-        line = sys.stdin.readline()
+        return sys.stdin.readline()
     except (OSError, ValueError):  # closed, or no text
-        line = ""
-    with contextlib.suppress(RuntimeError):  # the event loop is closed
-        loop.call_soon_threadsafe(_hand_over, wanted, line)
+        return ""
 
 
-def _hand_over(wanted: asyncio.Future[str], line: str) -> None:
-    if not wanted.done():
-        wanted.set_result(line)
+def _beside(read: Callable[[], T]) -> asyncio.Future[T]:
+    """What somebody types, or the error of reading it. A program that ends does not wait for a line that nobody types:
+    its thread is a daemon, and none of the event loop's, which waits for its own."""
+    loop = asyncio.get_running_loop()
+    wanted: asyncio.Future[T] = loop.create_future()
+
+    def hand_over(done: Callable[[], None]) -> None:
+        with contextlib.suppress(asyncio.InvalidStateError):  # cancelled
+            done()
+
+    def run() -> None:
+        try:
+            done = partial(wanted.set_result, read())
+        except Exception as error:
+            done = partial(wanted.set_exception, error)
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(hand_over, done)
+
+    threading.Thread(target=run, daemon=True).start()
+    return wanted
