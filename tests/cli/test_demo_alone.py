@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli import warm
 from tests.cli.command import Command
+from tests.cli.nodes import wait_until
 from tests.cli.screens import COMMAND, Screen
 from tests.installed import GAMES, GAMES_FOR_TWO
 from tests.plugin.distribution import Environment
@@ -19,6 +20,18 @@ FIRST = {"tic-tac-toe": "4", "rock-paper-scissors": "rock", "discard": "draw"}
 SECOND = {"tic-tac-toe": "turn    5", "rock-paper-scissors": "turn    7", "discard": "turn   11"}
 """Where it is asked again."""
 SIZES = [(80, 24), (120, 40)]
+HOLDS = """
+import time
+from pathlib import Path
+from forcemove.cli.play import screen
+def hold(line):
+    Path("prints").touch()
+    while not Path("go-on").exists():
+        time.sleep(0.01)
+    print(line)
+screen.print = hold
+"""
+"""A screen that is not done with a line before it is let go on."""
 BALANCE = re.compile(r"(?:balance     | {12})(Alice \(you\)|Bob): (\S+) ether before, (\S+) ether now")
 
 
@@ -121,6 +134,16 @@ def test_a_person_may_go_at_any_time(tmp_path: Path) -> None:
     assert seen.code == 130
     assert any("You have left the table" in line for line in seen.lines)
     assert not any("Traceback" in line for line in seen.lines)
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"])
+def test_a_key_that_is_pressed_while_a_line_is_printed_is_not_lost(tmp_path: Path, key: str) -> None:
+    arguments = ("demo", "--game", "tic-tac-toe", "--play")
+    screen = Screen(COMMAND, *arguments, columns=80, folder=tmp_path, before=HOLDS)
+    wait_until((tmp_path / "prints").exists)
+    screen.type(key)
+    (tmp_path / "go-on").touch()
+    assert screen.end().code == 130
 
 
 def test_a_game_of_somebody_else_is_played_by_three(tmp_path: Path) -> None:

@@ -38,8 +38,7 @@ def test_two_people_play_rock_paper_scissors_for_a_stake(world: World) -> None:
 def test_a_person_who_puts_the_game_aside_comes_back_with_the_same_choice(
     world: World, leave: str | signal.Signals
 ) -> None:
-    """After the hidden choice: it is kept, and revealed when they are back. Ctrl-C comes as a signal while a line is
-    printed."""
+    """After the hidden choice: it is kept, and revealed when they are back. Another program may interrupt this one."""
     host = world.sit(world.alice, *CREATE)
     guest = world.sit(world.bob, "--join", host.link(), "--yes")
     host.answer("choose rock, which", "scissors")

@@ -135,14 +135,15 @@ class Screen:
     # -------------------------------------------------------------------------------------------------------- writing
 
     async def _notify(self) -> None:
-        """Print lines above the part that stays below."""
-        from prompt_toolkit.application import run_in_terminal
-
+        """Print lines above the part that stays below. The terminal stays as it is: `run_in_terminal` would let it read
+        by lines meanwhile, and keys be lost."""
         while True:
             await self._has_said.wait()
             self._has_said.clear()
             if self._app.is_running:
-                await run_in_terminal(self._flush)
+                self._app.renderer.erase()
+                self._flush()
+                self._app.invalidate()
 
     def _flush(self) -> None:
         said, self._said = self._said, []
@@ -209,7 +210,7 @@ def _keys() -> KeyBindings:
 
     @keys.add("c-c")
     @keys.add("c-d")
-    @keys.add("<sigint>")  # Ctrl-C while a line is printed
+    @keys.add("<sigint>")  # as of `kill -INT`
     def _(event: KeyPressEvent) -> None:
         event.app.exit()
 
