@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -75,6 +78,25 @@ def run(command: Callable[[], object], wants_json: Callable[[], bool] = lambda: 
 
 def _fail(error: BaseException, wants_json: Callable[[], bool]) -> int:
     """Say what has failed, and return the exit code."""
+    with _undisturbed():
+        return _say_failure(error, wants_json)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C do nothing while the block runs: many press it twice, and want to know all the same what became of
+    their money."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what signals do
+        return
+    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+
+
+def _say_failure(error: BaseException, wants_json: Callable[[], bool]) -> int:
     words = words_of(error)
     if isinstance(error, click.ClickException):
         error.show()

@@ -109,6 +109,7 @@ def main() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
     finish = open_streams()
     code, unwritten = call(sys.argv[1:]), run(finish)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a Python that is about to end would show a traceback
     sys.exit(code or unwritten)
 
 
