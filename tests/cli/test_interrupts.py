@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.cli.screens import COMMAND, Screen
 
 TWICE = """
 import atexit, os, signal
@@ -30,3 +33,27 @@ def test_who_presses_it_twice_is_told_what_was_interrupted(at_the_end: str, code
     command = [sys.executable, "-c", TWICE.format(at_the_end=at_the_end)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # this very interpreter
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "Error: Interrupted.\n")
+
+
+AT_THE_STATUS = """
+import os, signal
+from rich.console import Console
+show = Console.show_cursor
+def interrupted(console, shown=True):
+    if shown is {shown}:
+        Console.show_cursor = show
+        os.kill(os.getpid(), signal.SIGINT)
+    return show(console, shown)
+Console.show_cursor = interrupted
+"""
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_the_cursor_is_there_whenever_a_status_was_interrupted(tmp_path: Path, shown: bool) -> None:
+    """While it begins, which hides the cursor, and while it ends."""
+    before = AT_THE_STATUS.format(shown=shown)
+    arguments = ("demo", "--game", "tic-tac-toe", "--scenario", "honest")
+    seen = Screen(COMMAND, *arguments, columns=80, folder=tmp_path, before=before).end()
+    assert seen.code == 130
+    assert "Error: Interrupted." in seen.lines
+    assert seen.data.rfind(b"\x1b[?25h") > seen.data.rfind(b"\x1b[?25l")

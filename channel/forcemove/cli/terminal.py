@@ -86,8 +86,14 @@ class Terminal:
     def close(self) -> None:
         """Remove the status line. Later lines are printed all the same."""
         live, self._live = self._live, None
-        if live is not None:
+        if live is None:
+            return
+        try:
             live.stop()
+        except BaseException as error:
+            live.console.show_cursor()  # which it hides
+            if not isinstance(error, IndexError):  # it was interrupted in its beginning, and has only a part to undo
+                raise
 
     def _write(self, console: Console | None, stream: TextIO, text: str, style: str, *, is_whole: bool = False) -> None:
         text = harmless(text, keep="\n")
