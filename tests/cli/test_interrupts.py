@@ -57,3 +57,24 @@ def test_the_cursor_is_there_whenever_a_status_was_interrupted(tmp_path: Path, s
     assert seen.code == 130
     assert "Error: Interrupted." in seen.lines
     assert seen.data.rfind(b"\x1b[?25h") > seen.data.rfind(b"\x1b[?25l")
+
+
+AT_A_SCREEN = """
+import asyncio
+from prompt_toolkit.application import Application
+run_async = Application.run_async
+async def run(screen, **options):
+    await run_async(screen, **options)
+    screen.key_processor.send_sigint()
+Application.run_async = run
+"""
+"""The event loop tells a screen of a signal once it has gone through what is to be done: the screen may have ended."""
+
+
+def test_a_screen_that_was_left_is_not_left_again(tmp_path: Path) -> None:
+    arguments = ("demo", "--game", "tic-tac-toe", "--play")
+    screen = Screen(COMMAND, *arguments, columns=80, folder=tmp_path, before=AT_A_SCREEN)
+    screen.answer("help  ", "\x03")
+    seen = screen.end()
+    assert seen.code == 130
+    assert any("You have left the table" in line for line in seen.lines)

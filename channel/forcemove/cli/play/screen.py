@@ -212,7 +212,8 @@ def _keys() -> KeyBindings:
     @keys.add("c-d")
     @keys.add("<sigint>")  # as of `kill -INT`
     def _(event: KeyPressEvent) -> None:
-        event.app.exit()
+        if event.app.is_running:  # a second signal may come later
+            event.app.exit()
 
     return keys
 
