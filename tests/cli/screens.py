@@ -103,6 +103,11 @@ class Screen:
         self.send_signal(number)
         return self._process.wait(_SECONDS)
 
+    @property
+    def shows_what_is_typed(self) -> bool:
+        """Whether the terminal does, as it does where no program has said otherwise."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
+
     def settle(self) -> list[str]:
         """What is on the screen once nothing more is written for a while."""
         quiet_since = time.monotonic()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +59,25 @@ def test_the_cursor_is_there_whenever_a_status_was_interrupted(tmp_path: Path, s
     assert seen.code == 130
     assert "Error: Interrupted." in seen.lines
     assert seen.data.rfind(b"\x1b[?25h") > seen.data.rfind(b"\x1b[?25l")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [(("verify", "--chain", "http://{silent}"), "Asking 127.0.0.1"), (("key", "import", "key.json"), "Private key")],
+    ids=["status", "question"],
+)
+def test_a_program_that_is_asked_to_end_leaves_the_terminal_as_it_was(
+    tmp_path: Path, arguments: tuple[str, ...], shown: str
+) -> None:
+    """At the status the cursor is hidden, and at the question what is typed is not shown."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = f"127.0.0.1:{silent.getsockname()[1]}"
+        screen = Screen(COMMAND, *(each.format(silent=where) for each in arguments), columns=80, folder=tmp_path)
+        screen.reach(shown)
+        assert screen.end_by(signal.SIGTERM) == 143
+    assert screen.shows_what_is_typed
+    data = screen.end().data
+    assert data.rfind(b"\x1b[?25h") >= data.rfind(b"\x1b[?25l")
 
 
 AT_A_SCREEN = """
