@@ -307,13 +307,14 @@ def test_on_a_chain_of_its_own_nothing_is_lost(tmp_path: Path, chain: str, by: s
     assert records(tmp_path) == []
 
 
-def test_an_anvil_of_its_own_goes_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_an_anvil_of_its_own_goes_with_it(tmp_path: Path, by: signal.Signals) -> None:
     demo = spawn(tmp_path, "--chain", "anvil", before=NAME_THE_ENDPOINT + held_at("turn    6"))
     demo.reach("turn    6")
     endpoint = demo.said.splitlines()[0]
     assert connect(endpoint).block_number() > 0
 
-    demo.end(by=signal.SIGTERM)
+    demo.end(by=by)
 
     with pytest.raises(Unreachable):
         connect(endpoint)

@@ -52,7 +52,7 @@ def test_what_a_network_brings_itself_is_wrong_usage(forcemove: Command, options
     assert f"leave {options[0]} out" in said.err
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_a_network_that_is_cut_off_promises_nothing(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     """Its chain and its journals go with it."""
     demo = spawn(tmp_path, "--network", "--game", "tic-tac-toe", "--scenario", "honest")

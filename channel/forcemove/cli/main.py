@@ -111,9 +111,12 @@ def main() -> None:
     where the program was asked to end."""
     # safe-pysha3 is six times as fast as what eth-hash takes on its own.
     os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
-    if sys.argv[1:2] != ["demo"] and sys.platform != "win32":
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
     signal.signal(signal.SIGTERM, _terminate)
+    if sys.platform != "win32":
+        if sys.argv[1:2] != ["demo"]:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
+        elif signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # no `nohup`
+            signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # in order: it has processes
     finish = open_streams()
     code, unwritten = call(sys.argv[1:]), run(finish)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a Python that is about to end would show a traceback
