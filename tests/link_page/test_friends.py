@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -186,6 +187,31 @@ async def test_a_link_to_a_game_that_is_gone_leads_to_the_lobby_which_says_so(re
         await send(alice, f"{path[0]}/withdraw", "/lobby")
         assert await bob.follow(link) == "/lobby"
         assert "no longer open" in await html(bob, "/lobby")
+
+
+async def test_the_page_of_an_offer_is_there_before_the_list_of_open_games(relay: str) -> None:
+    async with Player(relay, "Alice") as alice:
+        await offered(alice)
+        path = re.search(r"/offers/0x\w+", await html(alice, "/lobby"))
+        assert path
+        async with Player(relay, "Bob") as bob:
+            assert "Asking" in await html(bob, "/lobby")
+            assert "Join on these terms" in await html(bob, path[0])
+            await until(shows(bob, path[0], "/lobby"))
+            await send(alice, f"{path[0]}/withdraw", "/lobby")
+            await until(shows(bob, "There are no open games yet", "/lobby"))
+            assert "no longer open" in await html(bob, path[0])
+
+
+async def test_a_link_whose_relay_does_not_answer_leads_to_a_page_that_asks_again(tmp_path: Path) -> None:
+    with running_relay(tmp_path) as process:
+        async with Player(process.url, "Alice") as alice, Player(process.url, "Bob") as bob:
+            link = await offered(alice)
+            process.kill()
+            path = await bob.follow(link)
+            assert f"No relay answers at {process.url}" in await html(bob, path)
+            process.start()
+            assert "Join on these terms" in await html(bob, path)
 
 
 async def test_a_name_that_others_would_not_be_shown_is_refused(relay: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from forcemove.browser.table_pages import TablePages
 from forcemove.browser.wallet.wallet_pages import wallet_of
 from forcemove.browser.wallet.wallet_site import WalletSite
 from forcemove.browser.watching.watch_site import WatchSite
+from forcemove.errors import UnknownVersion
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import read_channels
 from forcemove.link_page.copy_site import COPY, CopySite
@@ -30,6 +32,7 @@ from forcemove.sessions.running.open_tables import OpenTables
 from forcemove.sessions.running.playable import playable_games
 from forcemove.sessions.service import TableService
 from forcemove.sessions.watching.watched_tables import WatchedTables
+from forcemove.transport.errors import TransportError
 from forcemove.transport.links import parse_link
 
 if TYPE_CHECKING:
@@ -108,9 +111,13 @@ class FriendsTab(PageTab):
 
     async def follow(self, link: str) -> str:
         """Join the game of a link, on whose terms the player has agreed; to a game for a stake the player agrees on its
-        page. Returns the path of the page to show. Raises as `parse_link`."""
+        page. Returns the path of the page to show: that of a game of which the relay says nothing asks again. Raises as
+        `parse_link`."""
         offer = parse_link(link).offer
-        return offer_path(offer) if await self._lobby_pages.open_link(offer) else LOBBY
+        with suppress(TransportError, UnknownVersion):
+            if not await self._lobby_pages.open_link(offer):
+                return LOBBY
+        return offer_path(offer)
 
 
 def _service(games: Sequence[Game], journal: Journal, key: Key, stake: Stake | None) -> TableService:

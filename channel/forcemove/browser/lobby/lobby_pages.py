@@ -71,7 +71,7 @@ class LobbyPages:
         self._linked: dict[bytes, Offer] = {}
         self.changes = ChangeSignal()
         self._follower, self._tables, self._wall = follower, tables, wall
-        follower.on_change = tables.on_change = self.changes.notify
+        follower.on_change, tables.on_change = self._listed, self.changes.notify
         self._notice, self._made, self._draft = "", 0, OfferDraft()
         self._costs: dict[bytes, _Costs] = {}
 
@@ -79,6 +79,12 @@ class LobbyPages:
         """Follow the lobby, play at the tables, and run what is given besides, until this is cancelled."""
         playing = self._tables.service.run(self._tables.run())
         await run_with_background(playing, self._follower.run(), *others)
+
+    def _listed(self) -> None:
+        """The list says from now on whether an offer that it has is open."""
+        for each in self._follower.offers:
+            self._linked.pop(each.offer.hash, None)
+        self.changes.notify()
 
     # --------------------------------------------------------------------------------------------------------- looking
 
@@ -146,8 +152,12 @@ class LobbyPages:
             del self._costs[next(iter(self._costs))]
         self._costs[offer] = found
 
-    async def why_not(self, offer: bytes) -> str:
-        """Why an offer (its hash) that is not listed cannot be joined here."""
+    async def find(self, offer: bytes) -> str:
+        """Ask the relay for an offer (its hash) that is neither listed nor at a table of ours; why it has no page here,
+        empty where it has one now. Raises as `find_offer`."""
+        if self._tables.table_of(offer) is not None or self._follower.find(offer) is not None:
+            return ""
+        self._linked.pop(offer, None)
         found = await find_offer(self._follower.relay, offer)
         if found is None:
             return NOT_OPEN
@@ -168,7 +178,8 @@ class LobbyPages:
             found.require_guest(self._ours)
         except ForcemoveError as error:
             return " ".join(error_lines(error))
-        return f"The list has only the newest games: `{program()} play {game.name} --join LINK` joins this one."
+        self._linked[offer] = found
+        return ""
 
     @property
     def relay(self) -> str:
@@ -232,18 +243,14 @@ class LobbyPages:
 
     async def open_link(self, offer: bytes) -> bool:
         """Join an offer (its hash) that need not be listed, on whose terms the person has agreed; one for a stake only
-        gets its page, on which the person agrees. Returns whether it has a page then; why not is shown in the lobby."""
-        if self._tables.table_of(offer) is not None:
-            return True
-        found = await find_offer(self._follower.relay, offer)
-        game = None if found is None else playable_for(self._tables.playable, found)
-        if found is None or game is None or not found.is_for(self._ours):
-            self._show(await self.why_not(offer))
+        gets its page, on which the person agrees. Returns whether it has a page then; why not is shown in the lobby.
+        Raises as `find_offer`."""
+        if problem := await self.find(offer):
+            self._show(problem)
             return False
-        if found.is_friendly:
-            self._tables.join(game, Link(self._follower.url, offer), found)
-        else:
-            self._linked[offer] = found
+        found = self._open_offer(offer)
+        if found is not None and found.is_friendly and self._tables.table_of(offer) is None:
+            self.join(offer)
         return True
 
     def withdraw(self, offer: bytes) -> None:

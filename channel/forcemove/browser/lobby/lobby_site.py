@@ -13,6 +13,8 @@ from forcemove.browser.lobby.view import OfferDraft, OfferPage
 from forcemove.browser.pages import ChangeSignal, PageAnswer
 from forcemove.browser.security import PageRequestRefused, nothing_here
 from forcemove.browser.templating import Links, Nav
+from forcemove.errors import ForcemoveError
+from forcemove.text.explanations import headline
 
 __all__ = ["LOBBY", "LobbySite"]
 
@@ -42,9 +44,13 @@ class LobbySite:
         if path == LOBBY:
             return PageAnswer(lobby_page(self._pages.view(token), nav))
         offer = _offer_of(path)
+        try:
+            problem = await self._pages.find(offer)
+        except ForcemoveError as error:
+            problem = headline(error)
+        if problem:
+            raise PageRequestRefused(404, problem)
         await self._pages.read_costs(offer)
-        if self._pages.offer_page(offer, token) is None:
-            raise PageRequestRefused(404, await self._pages.why_not(offer))
         view = self._view(offer, token)
         if view.table is not None and view.table.is_played:
             return PageAnswer(path=view.table.path, moves=True)

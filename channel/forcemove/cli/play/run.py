@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from forcemove.cli.play.arguments import TableArguments
 from forcemove.cli.play.options import TypedStake
 from forcemove.cli.play.signals import run_until_terminated
 from forcemove.cli.terminal import has_terminal, waiting
+from forcemove.errors import UnknownVersion
 from forcemove.keys.key_files import UNLOCK_VARIABLE
 
 if TYPE_CHECKING:
@@ -125,8 +127,10 @@ class PlayArguments(TableArguments):
         have its game."""
         from forcemove.sessions.meetings.meeting import find_offer
         from forcemove.sessions.meetings.venues import require_ours
+        from forcemove.transport.errors import TransportError
 
-        with waiting("Asking the relay"):
+        offer = None
+        with waiting("Asking the relay"), contextlib.suppress(TransportError, UnknownVersion):
             offer = asyncio.run(find_offer(relay, link.offer))
         if offer is not None:
             require_ours(offer, self._place(venue))

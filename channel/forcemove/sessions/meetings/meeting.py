@@ -9,12 +9,12 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forcemove.errors import UnknownVersion
 from forcemove.protocol.signing import Key
 from forcemove.sessions.errors import HostMissing, OfferOver
 from forcemove.transport.connect import Connection, connect_relay
-from forcemove.transport.errors import Reason, RelayRefused, TransportError
+from forcemove.transport.errors import Reason, RelayRefused, RelayUnreachable, TransportError
 from forcemove.transport.joins import Join, OfferStatus, meeting_table
+from forcemove.transport.links import public_url
 from forcemove.transport.offers import Offer, OfferCodec, OtherOfferShown
 from forcemove.transport.terms import TableTerms
 
@@ -74,11 +74,19 @@ MEETINGS: OfferCodec[Meeting | PendingOffer] = OfferCodec("meeting", Meeting | P
 
 
 async def find_offer(relay: str, offer: bytes) -> Offer | None:
-    """The offer (its hash) as the relay at this address shows it; None where it does not within some seconds."""
-    with contextlib.suppress(TransportError, UnknownVersion, OtherOfferShown, TimeoutError):
+    """The offer (its hash) as the relay at this address shows it; None where it shows none. Raises a `TransportError`
+    where the relay does not answer within some seconds, or is busy, and `UnknownVersion`."""
+    try:
         async with asyncio.timeout(_LOOK_SECONDS), connect_relay(relay) as connection:
             return (await connection.lobby.look(offer)).offer
-    return None
+    except OtherOfferShown:
+        return None
+    except RelayRefused as refused:
+        if refused.reason is Reason.UNKNOWN_OFFER:
+            return None
+        raise
+    except TimeoutError:
+        raise RelayUnreachable(public_url(relay), "it does not answer") from None
 
 
 async def offer_again(connection: Connection, offer: Offer, key: Key) -> None:
