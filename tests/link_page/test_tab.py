@@ -75,7 +75,9 @@ async def test_a_button_is_pressed_and_a_new_game_has_a_page_of_its_own() -> Non
         assert (await tab.get(before)).status == 200
 
 
-@pytest.mark.parametrize("path", ["/c/0x" + "00" * 32, "/c/0x00", "/lobby", "/c/../", "/s/page.js", "", "/games/x"])
+@pytest.mark.parametrize(
+    "path", ["/c/0x" + "00" * 32, "/c/0x00", "/lobby", "/c/../", "/s/page.js", "", "/games/x", "//["]
+)
 async def test_what_is_not_there_is_said_on_a_page(path: str) -> None:
     async with playing() as tab:
         answer = await tab.get(path)

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from forcemove.browser.channel_site import ChannelSite, place_of
 from forcemove.browser.forms import PostedForm
@@ -81,19 +81,19 @@ class PageTab:
         return TabAnswer(answer.status, answer.html, answer.path)
 
     async def _page(self, address: str) -> PageAnswer:
-        parts = urlsplit(address)
-        if parts.path in ("/", "/games"):
+        path, _, query = address.partition("?")
+        if path in ("/", "/games"):
             return PageAnswer(self._site.channels())
-        found = _CHANNEL.fullmatch(parts.path)
+        found = _CHANNEL.fullmatch(path)
         if found is None:
-            return await self._other(parts.path).page(parts.path, self._token, self._site.nav)
+            return await self._other(path).page(path, self._token, self._site.nav)
         channel_id = bytes.fromhex(found[2])
         if found[3] == "/record":
             return PageAnswer(self._site.record(channel_id, self._token))
         if found[3]:
             raise nothing_here()
         show = self._site.channel if found[1] == "c" else self._site.replay
-        return PageAnswer(show(channel_id, _at(parts.query), self._token))
+        return PageAnswer(show(channel_id, _at(query), self._token))
 
     def _other(self, path: str) -> PathSite:
         """The site that has a path. Raises `PageRequestRefused`."""
@@ -130,15 +130,16 @@ class PageTab:
         """Give the panels of a page to `show`, as JSON, now and whenever one has changed; those of another page no
         longer. `address`: of the page's stream."""
         self.listen_no_more()
-        self._stream = asyncio.get_running_loop().create_task(self._stream_panels(urlsplit(address), show))
+        self._stream = asyncio.get_running_loop().create_task(self._stream_panels(address, show))
 
     def listen_no_more(self) -> None:
         """The page is not looked at."""
         if self._stream is not None:
             self._stream.cancel()
 
-    async def _stream_panels(self, address: SplitResult, show: Callable[[str], object]) -> None:
-        path, at = address.path.removesuffix("/events"), _at(address.query)
+    async def _stream_panels(self, address: str, show: Callable[[str], object]) -> None:
+        path, _, query = address.partition("?")
+        path, at = path.removesuffix("/events"), _at(query)
         changes = self._changes(path)
         shown = ShownPanels()
         self._source.changes.streams += 1
