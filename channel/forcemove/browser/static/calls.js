@@ -35,6 +35,7 @@
   const isBusy = () => document.querySelector("button:disabled")
     || [...document.querySelectorAll("input:not([type=hidden]), textarea")].some((each) => each.value !== each.defaultValue);
   const look = () => {
+    if (!nav()) return; // it is played in another tab, see link.js
     const games = [...nav().querySelectorAll(".play")], ours = games.filter((each) => each.matches(".ours"));
     const own = games.find((each) => each.pathname === path()), others = ours.filter((each) => each !== own);
     const title = own ? `${own.textContent} – forcemove` : document.title.replace(/^\(\d+\) /, "");

@@ -7,6 +7,7 @@
 
   const show = (text, isLost = true) => {
     const live = byId("live");
+    if (!live) return; // it is played in another tab, see link.js
     live.textContent = text;
     live.classList.toggle("lost", isLost);
   };

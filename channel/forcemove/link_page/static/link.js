@@ -29,11 +29,18 @@ worker.onmessage = ({ data, ports: [port] }) => {
       if (!hashed()) localStorage.setItem("games", ""); // who comes back is taken to the board, see calls.js
       return show(hashed() || data.path, false);
     case "refused": return begin(data.text);
-    case "elsewhere": return showElsewhere("This is played in another tab.", () => begin("", true));
+    case "elsewhere": {
+      const before = [...byId("page").children];
+      return showElsewhere("This is played in another tab.", () => {
+        byId("page").replaceChildren(...before);
+        begin("", true);
+      });
+    }
     case "unwatched":
       window.onbeforeunload = data.isSo ? (event) => event.preventDefault() : null; // the browser asks then
       break;
     case "let go":
+      worker.terminate(); // nothing is answered any more, whatever this page asks
       window.onbeforeunload = null;
       return showElsewhere("You play on in another tab.", () => location.reload());
     case "wallet": return askWallet(data, port);
@@ -137,7 +144,7 @@ window.addEventListener("submit", async (event) => {
 });
 addEventListener("popstate", () => {
   if (location.hash.startsWith("#forcemove")) location.reload(); // another link
-  else show(hashed() || "/", false);
+  else if (isReady) show(hashed() || "/", false);
 });
 
 const begin = async (why = "", takesOver = false) => worker.postMessage({ kind: "begin", takesOver, ...await enter(why) });
