@@ -2,8 +2,8 @@
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id), nav = () => byId("nav");
-  const { path, go } = window.tab ?? { path: () => location.pathname, go: (to) => location.assign(to) };
-  const icon = document.querySelector("link[rel=icon]"), tabs = new BroadcastChannel("nav");
+  const { path, go, seen } = window.tab ?? { path: () => location.pathname, go: (to) => location.assign(to), seen: localStorage };
+  const icon = document.querySelector("link[rel=icon]"), tabs = window.tab ? null : new BroadcastChannel("nav");
   let audio;
 
   const isOn = (id) => document.cookie.includes(`forcemove-${id}=1`) && (id === "sound" || window.Notification?.permission === "granted");
@@ -28,9 +28,9 @@
   };
 
   const news = (name, links) => { // what no tab has seen before
-    const before = localStorage.getItem(name), paths = links.map((each) => each.pathname);
-    localStorage.setItem(name, paths.join(" "));
-    return links.filter((each) => before !== null && !before.split(" ").includes(each.pathname));
+    const before = seen[name];
+    seen[name] = links.map((each) => each.pathname).join(" ");
+    return links.filter((each) => before !== undefined && !before.split(" ").includes(each.pathname));
   };
   const isBusy = () => document.querySelector("button:disabled")
     || [...document.querySelectorAll("input:not([type=hidden]), textarea")].some((each) => each.value !== each.defaultValue);
@@ -59,14 +59,14 @@
     };
     show();
   };
-  const seen = new MutationObserver(() => { look(); tabs.postMessage(nav().outerHTML); });
+  const watched = new MutationObserver(() => { look(); tabs?.postMessage(nav().outerHTML); });
   const begin = () => {
     document.querySelectorAll("#calls button").forEach(offer);
     byId("calls").hidden = false;
-    seen.observe(nav().parentNode, { childList: true });
+    watched.observe(nav().parentNode, { childList: true });
     look();
   };
-  tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
+  if (tabs) tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
   document.addEventListener("visibilitychange", look);
   document.addEventListener("page", begin);
   begin();

@@ -61,11 +61,11 @@
     findClocks();
   };
 
-  const listen = () => { // of the hidden tabs one listens: all share six connections
+  const listen = () => { // of the hidden tabs one listens: all share six connections, unless Python is in each
     isLive = false;
     source = source?.close();
     hiding?.abort();
-    if (!document.hidden) return open();
+    if (!document.hidden || window.tab) return open();
     const { signal } = hiding = new AbortController();
     navigator.locks?.request("stream", { signal }, () => new Promise((free) => {
       signal.onabort = free;

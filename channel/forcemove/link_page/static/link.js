@@ -99,7 +99,7 @@ const put = async (text, path, isNew) => {
   else await addScripts();
 };
 
-window.tab = { path: () => absolute(shown).split("?")[0], go: (address) => show(absolute(address)) };
+window.tab = { path: () => shown.split("?")[0], go: (address) => show(absolute(address)), seen: {} };
 
 let isReady = false;
 const addScripts = async () => {
