@@ -4,6 +4,7 @@ export const GAME = byId("enter") ? "friends" : "playground";
 const page = location.href.split("#")[0];
 const link = /^#forcemove/.test(location.hash) ? location.hash.slice(1) : "";
 export const fetched = window.fetch.bind(window); // which link.js replaces
+export const kept = (() => { try { return localStorage; } catch { return {}; } })(); // a browser may forbid it
 const fetchJson = async (path) => {
   try {
     const answer = await fetched(path, { cache: "no-store" }); // past keep.js
@@ -32,11 +33,11 @@ let given;
 export const enter = async (why) => {
   if (given && !why) return given;
   if (GAME === "playground") return {};
-  const relay = (await known)[0] || localStorage.getItem("forcemove relay");
+  const relay = (await known)[0] || kept["forcemove relay"];
   byId("why").textContent = why;
   const name = byId("own-name"), form = byId("enter"), button = byId("enter-now");
-  const before = localStorage.getItem("forcemove name");
-  name.value ||= before;
+  const before = kept["forcemove name"];
+  name.value ||= before ?? "";
   byId("ask-link").hidden = Boolean(link || relay);
   byId("first-link").required = !byId("ask-link").hidden;
   button.disabled = false;
@@ -45,7 +46,7 @@ export const enter = async (why) => {
     form.onsubmit = (event) => { event.preventDefault(); event.stopPropagation(); sent(); };
   });
   button.disabled = true;
-  localStorage.setItem("forcemove name", name.value);
+  kept["forcemove name"] = name.value;
   return given = { link: link || byId("first-link").value.trim(), relay, name: name.value, page };
 };
 

@@ -79,9 +79,10 @@ const install = async () => {
 
 export const showInstalled = async (before = "") => {
   if (!byId("installed")) return;
-  if (!navigator.serviceWorker || !crypto.subtle) return show(SAID.impossible);
+  const registration = await navigator.serviceWorker?.getRegistration(scope).catch(() => null); // where it is forbidden
+  if (!navigator.serviceWorker || registration === null || !crypto.subtle) return show(SAID.impossible);
   const say = (text, ...buttons) => show(`${before} ${text}`.trim(), ...buttons);
-  const registration = await navigator.serviceWorker.getRegistration(scope), kept = await keptBuild();
+  const kept = await keptBuild();
   navigator.locks.request(NAME, forgetOthers); // one that was read from while it was deleted may have stayed
   if (!registration || !kept) return say(SAID.not, ["Install", install]);
   const warn = () => { byId("keeper").textContent = SAID.keeper; };

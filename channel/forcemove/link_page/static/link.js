@@ -1,5 +1,5 @@
 // Stands in for the server of the pages: what page.js sends and listens to is answered by Python in a worker.
-import { GAME, byId, enter, showElsewhere } from "./enter.js";
+import { GAME, byId, enter, kept, showElsewhere } from "./enter.js";
 import { showInstalled } from "./install.js";
 
 const worker = new Worker(new URL(`worker.js?game=${GAME}`, import.meta.url), { type: "module" });
@@ -25,8 +25,8 @@ worker.onmessage = ({ data, ports: [port] }) => {
     case "failed": return fail(data.text);
     case "begun":
       if (data.keeps === false) byId("kept")?.replaceChildren("This browser keeps nothing here: your game ends with this tab.");
-      if (data.relay) localStorage.setItem("forcemove relay", data.relay);
-      if (!hashed()) localStorage.setItem("games", ""); // who comes back is taken to the board, see calls.js
+      if (data.relay) kept["forcemove relay"] = data.relay;
+      if (!hashed()) window.tab.seen.games = ""; // who comes back is taken to the board, see calls.js
       return show(hashed() || data.path, false);
     case "refused": return begin(data.text);
     case "elsewhere": {
