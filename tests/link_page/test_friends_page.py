@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import socket
@@ -13,6 +14,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
+from tests.browser.called.test_tabs import HIDING, set_hidden
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
 from tests.cli.tables import House, link_of
@@ -126,6 +128,72 @@ def test_a_game_is_in_one_tab_at_a_time(browser: Browser, here: str) -> None:
     assert alice.errors == []
 
 
+def test_a_tab_that_has_let_go_shows_nothing_of_the_game_any_more(browser: Browser, here: str) -> None:
+    alice = Player(browser, "Alice")
+    alice.context.add_init_script(HIDING)
+    first = alice.enter(here)
+    first.get_by_role("link", name="Watch").click()
+    first.locator("#watch").wait_for()
+    second = alice.open(here)
+    second.get_by_role("button", name="Play here").click()
+    second.locator("#make").wait_for()
+    first.locator("[role=alert]", has_text="You play on in another tab.").wait_for()
+    for is_hidden in (True, False):
+        set_hidden(first, is_hidden=is_hidden)
+    first.go_back()
+    expect(first).to_have_url(re.compile("#/lobby$"))
+    second.get_by_role("link", name="Watch").click()
+    second.locator("#watch").wait_for()
+    expect(first.locator("[role=alert]", has_text="You play on in another tab.")).to_be_visible()
+    assert first.locator("#make").count() == 0
+    assert alice.errors == []
+
+
+def test_what_fails_once_another_tab_has_let_go_is_said(browser: Browser, here: str) -> None:
+    alice = Player(browser, "Alice")
+    alice.enter(here)
+    page = alice.open(here)
+    again = page.get_by_role("button", name="Play here")
+    again.wait_for()
+    (worker,) = page.workers
+    worker.evaluate("() => { FileSystemSyncAccessHandle.prototype.read = () => { throw new Error('no such disk'); }; }")
+    again.click()
+    page.locator("#loaded", has_text="It does not go on").wait_for()
+
+
+def test_the_playground_and_a_game_leave_each_other_alone(browser: Browser, here: str) -> None:
+    """They are pages of one origin."""
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.context.add_init_script(HIDING)
+    alice.enter(here)
+    bob.enter(alice.offer())
+    alice.move("4")
+    bob.wait_for_turn()
+    game, playground = alice.page, alice.open(f"{here}playground.html")
+    alice.wait_for_turn()
+    board = playground.url
+    set_hidden(game, is_hidden=True)
+    set_hidden(playground, is_hidden=True)
+    bob.move("0")
+    for page in (game, playground):
+        expect(page).to_have_title(re.compile("^Your turn: Tic-tac-toe"))
+    set_hidden(playground, is_hidden=False)
+    alice.move()
+    alice.wait_for_turn()
+    assert playground.url == board
+    assert game.locator("nav a[href='/lobby']").count() == 1
+    assert alice.errors == []
+
+
+def test_a_part_of_the_page_that_does_not_come_is_named(browser: Browser, here: str) -> None:
+    alice = Player(browser, "Alice")
+    alice.context.route("**/calls.js", lambda route: route.abort())
+    page = alice.open(here)
+    page.locator("#own-name").fill("Alice")
+    page.locator("#enter-now").click()
+    page.locator("#live", has_text="It does not go on: calls.js was not loaded. Reload the page.").wait_for()
+
+
 def test_a_name_that_others_would_not_be_shown_is_asked_again(browser: Browser, here: str) -> None:
     alice = Player(browser, "You")
     page = alice.open(here)
@@ -218,6 +286,23 @@ def test_a_browser_that_keeps_nothing_plays_and_says_so(browser: Browser, files:
             assert "This browser cannot install the page" in bob.page.locator("footer").inner_text()
     finally:
         relay.kill()
+
+
+def test_a_browser_that_forbids_all_storage_plays_and_says_so(browser: Browser, here: str, tmp_path: Path) -> None:
+    folder = tmp_path / "Default"
+    folder.mkdir()
+    forbidden = {"profile": {"default_content_setting_values": {"cookies": 2}}}
+    (folder / "Preferences").write_text(json.dumps(forbidden))
+    program, flags = shutil.which("chromium"), ["--no-sandbox"]
+    context = browser.browser_type.launch_persistent_context(str(tmp_path), executable_path=program, args=flags)
+    bob = Player(browser, "Bob")
+    bob.context = context
+    page = bob.enter(here)
+    page.locator("#make").wait_for()
+    assert "This browser keeps nothing here" in page.locator("footer").inner_text()
+    assert "This browser cannot install the page" in page.locator("footer").inner_text()
+    assert bob.errors == []
+    context.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])

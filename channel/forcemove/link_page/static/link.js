@@ -108,6 +108,7 @@ const addScripts = async () => {
     const script = document.createElement("script");
     script.src = new URL(name, import.meta.url);
     script.onload = loaded;
+    script.onerror = () => fail(`${name} was not loaded`);
     document.head.append(script);
   });
 };

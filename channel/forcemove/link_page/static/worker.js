@@ -103,7 +103,7 @@ const begin = async (beginning, data) => {
 };
 
 let playing;
-onmessage = async ({ data, ports: [port] }) => {
+const answer = async ({ data, ports: [port] }) => {
   if (data.kind === "begin") {
     playing = loaded.then((beginning) => begin(beginning, data));
     playing.then(
@@ -120,9 +120,9 @@ onmessage = async ({ data, ports: [port] }) => {
   switch (data.kind) {
     case "get":
     case "post": {
-      const answer = data.kind === "get" ? await tab.get(data.path) : tab.post(data.path, new Map(data.fields));
-      const [status, text, path] = answer;
-      answer.destroy();
+      const found = data.kind === "get" ? await tab.get(data.path) : tab.post(data.path, new Map(data.fields));
+      const [status, text, path] = found;
+      found.destroy();
       port.postMessage({ status, text, path });
       break;
     }
@@ -133,3 +133,4 @@ onmessage = async ({ data, ports: [port] }) => {
       tab.listen_no_more();
   }
 };
+onmessage = (event) => answer(event).catch(fail);
