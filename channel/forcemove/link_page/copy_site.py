@@ -37,9 +37,10 @@ class CopySite:
         self._making: asyncio.Task[None] | None = None
 
     async def page(self, path: str, token: str, nav: Nav) -> PageAnswer:
-        """See `PathSite`; the file is a page, too."""
+        """See `PathSite`; the file is a page, too. One that was made when the page was left is an old one."""
         if path == _FILE and self._copy:
             return PageAnswer(self._copy)
+        self._copy = self._problem = ""
         panels = self.panels(path, token)
         return PageAnswer(fill_in("lobby.html", nav=nav, title="Save a copy", events=f"{COPY}/events", panels=panels))
 

@@ -91,6 +91,15 @@ async def test_the_file_is_there_once_it_is_made_and_gone_with_the_next_try() ->
         await site.page(f"{COPY}/file", "", PLAIN_NAV)
 
 
+async def test_a_page_that_is_come_back_to_offers_no_old_copy() -> None:
+    site = CopySite(_made)
+    send(site, PASSWORD, PASSWORD)
+    await until(lambda: "copy-file" in site.panels(COPY, "")["copy"])
+    assert "copy-file" not in (await site.page(COPY, "", PLAIN_NAV)).html
+    send(site, "short", "short")
+    assert "at least" not in (await site.page(COPY, "", PLAIN_NAV)).html
+
+
 @pytest.mark.parametrize(
     ("password", "again", "words"),
     [("123456789", "123456789", "at least 10 characters"), (PASSWORD, PASSWORD[1:], "are not the same")],
