@@ -58,6 +58,12 @@ def amounts(text: str) -> list[str]:
     return re.findall(r"[\d.]+ ether", text)
 
 
+@pytest.mark.parametrize("id_", ["clock", "ways"])
+def test_what_a_wallet_elsewhere_must_sign_is_not_done_by_itself(view: ChannelView, id_: str) -> None:
+    by_itself, by_wallet = panel(view, id_), panel(replace(view, to_sign=()), id_)
+    assert by_wallet == by_itself.replace("by itself", "with your wallet's signature")
+
+
 # -------------------------------------------------------------------------------------------- as the terminal says it
 
 

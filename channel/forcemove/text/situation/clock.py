@@ -9,7 +9,16 @@ from forcemove.history.overview import CHALLENGE, Silence
 from forcemove.protocol.machine.channel import Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
-from forcemove.text.situation.moment import Moment, capitalised, clock_text, clock_time, gas_text, named, paid_text
+from forcemove.text.situation.moment import (
+    Moment,
+    by_itself,
+    capitalised,
+    clock_text,
+    clock_time,
+    gas_text,
+    named,
+    paid_text,
+)
 
 __all__ = ["RUN_OUT", "ClockPanel", "clock_of"]
 
@@ -53,7 +62,7 @@ def clock_of(moment: Moment) -> ClockPanel | None:
             moment, "A clock is running", _running(moment, silence, silence.finalizes_at), silence.finalizes_at
         )
     if seen.phase is Phase.CHALLENGED:
-        sentence = "The challenge is of an old state. Your client holds an answer, and sends it by itself."
+        sentence = f"The challenge is of an old state. Your client holds an answer, and sends it {by_itself(moment)}."
         return _clock(moment, "A clock is running", (sentence,), moment.channel.status.finalizes_at)
     if moment.move_time and seen.phase is Phase.PLAYING:
         return _move_clock(moment)
@@ -92,7 +101,7 @@ def _out_of_time(moment: Moment, when: str) -> str:
     if moment.channel.agreement.is_friendly:
         return f"{when} {_others(moment) if is_ours else 'you'} can put the game away: nothing is at stake."
     gas = next((f", for {gas_text(each.gas)}" for each in seen.options if each.kind == CHALLENGE), "")
-    who = f"{_others(moment)} can challenge you" if is_ours else f"your client challenges by itself{gas}"
+    who = f"{_others(moment)} can challenge you" if is_ours else f"your client challenges {by_itself(moment)}{gas}"
     if seen.silence is None:
         return f"{when} {who}."
     answers = "you have" if is_ours else f"{named(moment, seen.mover)} has"
@@ -113,10 +122,8 @@ def _running(moment: Moment, silence: Silence, until: int) -> tuple[str, ...]:
     sentence = f"If {named(moment, silence.participant)} {verb} answer by {time}, {paid}."
     if moment.seen.answer_by is None:
         return (sentence,)
-    return (
-        sentence,
-        f"Your client answers by itself at {clock_time(moment, moment.seen.answer_by)}, if you have not moved.",
-    )
+    at = clock_time(moment, moment.seen.answer_by)
+    return (sentence, f"Your client answers {by_itself(moment)} at {at}, if you have not moved.")
 
 
 def _without_clock(moment: Moment, silence: Silence) -> str:
@@ -147,6 +154,6 @@ def _pays(moment: Moment, silence: Silence) -> str:
 
 def _collected(moment: Moment) -> str:
     owed = " and ".join(amount_text(*each, moment.tokens) for each in moment.seen.to_come)
-    return (
-        f"The chain owes you {owed}, which your client collects by itself." if owed else "The chain owes you nothing."
-    )
+    if not owed:
+        return "The chain owes you nothing."
+    return f"The chain owes you {owed}, which your client collects {by_itself(moment)}."

@@ -22,6 +22,7 @@ from forcemove.text.harmless import harmless
 
 __all__ = [
     "Moment",
+    "by_itself",
     "capitalised",
     "change_text",
     "clock_text",
@@ -77,6 +78,11 @@ class Moment:
     move_left: float = math.inf
     leave_cost: int = 0
     to_sign: Sequence[str] | None = None
+
+
+def by_itself(moment: Moment) -> str:
+    """How our client sends transactions, after a verb."""
+    return "by itself" if moment.to_sign is None else "with your wallet's signature"
 
 
 def results_of(moment: Moment) -> Sequence[RoundResult]:

@@ -11,7 +11,7 @@ from forcemove.history.tokens import Tokens
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.rounds import GAME_OVER
 from forcemove.text.amounts import amount_text
-from forcemove.text.situation.moment import Moment, capitalised, clock_time, gas_text, named, paid_text
+from forcemove.text.situation.moment import Moment, by_itself, capitalised, clock_time, gas_text, named, paid_text
 from forcemove.text.situation.presence import ABSENT
 
 __all__ = ["PUT_AWAY", "WayOut", "can_put_away", "leaving_text", "ways_out"]
@@ -126,13 +126,14 @@ def _why_not_challenge(moment: Moment) -> str:
         case Phase.FINALIZED | Phase.CLOSED:
             return GAME_OVER
         case Phase.CONCLUDING:
-            return "The end is signed: your client challenges by itself if it must."
+            return f"The end is signed: your client challenges {by_itself(moment)} if it must."
         case _:
-            return "The game has not begun: your client challenges by itself if it must."
+            return f"The game has not begun: your client challenges {by_itself(moment)} if it must."
 
 
 def _collect(moment: Moment) -> WayOut:
     owed = " and ".join(amount_text(*each, moment.tokens) for each in moment.seen.to_come)
+    how = by_itself(moment)
     if owed:
-        return WayOut("collect", "Collect", "", "", f"You are owed {owed}: your client collects it by itself.")
-    return WayOut("collect", "Collect", "", "", "You are owed nothing yet. Your client collects by itself.")
+        return WayOut("collect", "Collect", "", "", f"You are owed {owed}: your client collects it {how}.")
+    return WayOut("collect", "Collect", "", "", f"You are owed nothing yet. Your client collects {how}.")
