@@ -27,8 +27,10 @@ from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.rules import build_support_proof
 from forcemove.sessions.defence import Defence, Nobody
 from forcemove.store.errors import JournalBusy
+from forcemove.store.journal import Journal
 from forcemove.store.records import ChannelLease, LeaseName, Ownership
 from forcemove.text.amounts import format_amount
+from forcemove.workers.outbox import Outbox
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
@@ -366,6 +368,27 @@ def test_threat_46_a_clock_is_answered_through_an_endpoint_that_never_gives_logs
     finally:
         node.release()
         journal.close()
+
+
+@pytest.mark.parametrize("method", [(Journal, "commit"), (Outbox, "waiting")])
+def test_a_command_goes_on_while_the_journal_cannot_be_written(
+    home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch, method: tuple[type, str]
+) -> None:
+    """Another process writes, or the disk is full: the first time."""
+    alice, left = home(until=6), [1]
+    before = getattr(*method)
+
+    def fail_first(*arguments: object) -> object:
+        if left[0]:
+            left[0] -= 1
+            raise JournalBusy("here", "another process writes")
+        return before(*arguments)
+
+    monkeypatch.setattr(*method, fail_first)
+    monkeypatch.setattr(Node, "poll", at_most(300, Node.poll))
+    said = alice.act("challenge", alice.ids[0].hex())
+    assert (said.code, left) == (0, [0]), said.err
+    assert "challenge: in block" in said.err
 
 
 def test_a_defence_goes_on_where_the_journal_cannot_be_written_at_its_end(

@@ -20,7 +20,7 @@ from forcemove.cli.errors import Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
 from forcemove.cli.terminal import Terminal, waiting
-from forcemove.errors import ForcemoveError, PassingError
+from forcemove.errors import ForcemoveError, JournalUnavailable, PassingError
 from forcemove.follower.errors import AnotherChain
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.node.errors import ChannelInUse
@@ -161,10 +161,14 @@ class JournalSession:
         pass."""
         while True:
             self._defence.step()
-            is_busy = self._node.poll()
+            try:
+                is_busy = self._node.poll()
+                is_quiet = not is_busy and not self._node.is_sending and self._defence.has_looked
+            except JournalUnavailable as error:
+                self._on_node_error(error)
+                is_busy = is_quiet = False
             if self._fatal_error is not None:
                 raise self._fatal_error
-            is_quiet = not is_busy and not self._node.is_sending and self._defence.has_looked
             if is_quiet and is_done():
                 return
             self._terminal.status(status())
@@ -178,7 +182,7 @@ class JournalSession:
     def _on_node_error(self, error: Exception) -> None:
         if not isinstance(error, ForcemoveError):
             raise error
-        if isinstance(error, PassingError | AnotherChain):
+        if isinstance(error, PassingError | JournalUnavailable | AnotherChain):
             self._terminal.status(f"{headline(error)} Trying again")
         else:
             self._fatal_error = error
