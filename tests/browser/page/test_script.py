@@ -16,6 +16,15 @@ from tests.browser.views import Looks, view_of
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
 
+DEAD = """
+window.EventSource = class {
+  readyState = 0;
+  constructor() { queueMicrotask(() => this.onerror()); }
+  addEventListener() {}
+  close() {}
+};
+"""
+"""Lets no stream begin."""
 LIVE = (
     "window.EventSource = class { constructor() { setTimeout(() => this.onopen()); }"
     " addEventListener() {} close() {} };"
@@ -145,6 +154,21 @@ def test_a_refusal_is_shown_and_what_was_typed_stays(browser: Browser) -> None:
         page.locator("#say-it").click()
         expect(page.locator("#live")).to_have_text("live")
         expect(page.locator("#text")).to_have_value("")
+
+
+def test_a_form_that_nobody_takes_leaves_its_page_where_it_is(browser: Browser) -> None:
+    """The program has ended: the stream, too."""
+    before, _ = views()
+    with opened(browser, {"/c": channel_page(replace(before, chat=()))}, "/c", before=DEAD) as page:
+        expect(page.locator("#live")).to_contain_text("lost")
+        page.locator("#text").fill("Good luck")
+        page.locator("#say-it").click()
+        expect(page.locator("#live")).to_have_text("not sent: try again")
+        expect(page.locator("#text")).to_have_value("Good luck")
+        page.route("**/say", lambda route: route.fulfill(status=204))
+        page.evaluate("window.isTheSamePage = true")
+        page.locator("#say-it").click()
+        page.wait_for_function("!window.isTheSamePage && document.readyState === 'complete'")
 
 
 def test_without_scripts_the_same_form_is_posted(browser: Browser) -> None:

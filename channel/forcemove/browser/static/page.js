@@ -7,7 +7,6 @@
 
   const show = (text, isLost = true) => {
     const live = byId("live");
-    if (!live) return; // it is played in another tab, see link.js
     live.textContent = text;
     live.classList.toggle("lost", isLost);
   };
@@ -61,7 +60,7 @@
     findClocks();
   };
 
-  const listen = () => { // of the hidden tabs one listens: all share six connections, unless Python is in each
+  const listen = () => { // of the hidden tabs one listens: all share six connections
     isLive = false;
     source = source?.close();
     hiding?.abort();
@@ -81,13 +80,14 @@
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!isLive || events() === "/events" || form.method !== "post") return; // a page without panels is loaded again
+    if (events() === "/events" || form.method !== "post") return; // a page without panels is loaded again
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, event.submitter));
     try {
       const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Live": "1" } });
       if (answer.redirected) location.assign(answer.url);
       else if (!answer.ok) show(await answer.text());
+      else if (!isLive) location.reload(); // no panels come
       else { form.reset(); show("live", false); }
     } catch { show("not sent: try again"); }
   });
