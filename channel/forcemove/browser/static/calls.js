@@ -2,8 +2,8 @@
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id), nav = () => byId("nav");
-  const { path, go, seen } = window.tab ?? { path: () => location.pathname, go: (to) => location.assign(to), seen: localStorage };
-  const icon = document.querySelector("link[rel=icon]"), tabs = window.tab ? null : new BroadcastChannel("nav");
+  const { path, go, told } = window.tab ?? { path: () => location.pathname, go: (to) => location.assign(to), told: localStorage };
+  const icon = document.querySelector("link[rel=icon]"), tabs = window.tab ? {} : new BroadcastChannel("nav");
   let audio;
 
   const isOn = (id) => document.cookie.includes(`forcemove-${id}=1`) && (id === "sound" || window.Notification?.permission === "granted");
@@ -28,14 +28,13 @@
   };
 
   const news = (name, links) => { // what no tab has seen before
-    const before = seen[name];
-    seen[name] = links.map((each) => each.pathname).join(" ");
+    const before = told[name];
+    told[name] = links.map((each) => each.pathname).join(" ");
     return links.filter((each) => before !== undefined && !before.split(" ").includes(each.pathname));
   };
   const isBusy = () => document.querySelector("button:disabled")
     || [...document.querySelectorAll("input:not([type=hidden]), textarea")].some((each) => each.value !== each.defaultValue);
   const look = () => {
-    if (!nav()) return; // it is played in another tab, see link.js
     const games = [...nav().querySelectorAll(".play")], ours = games.filter((each) => each.matches(".ours"));
     const own = games.find((each) => each.pathname === path()), others = ours.filter((each) => each !== own);
     const title = own ? `${own.textContent} – forcemove` : document.title.replace(/^\(\d+\) /, "");
@@ -59,14 +58,14 @@
     };
     show();
   };
-  const watched = new MutationObserver(() => { look(); tabs?.postMessage(nav().outerHTML); });
+  const seen = new MutationObserver(() => { look(); tabs.postMessage?.(nav().outerHTML); });
   const begin = () => {
     document.querySelectorAll("#calls button").forEach(offer);
     byId("calls").hidden = false;
-    watched.observe(nav().parentNode, { childList: true });
+    seen.observe(nav().parentNode, { childList: true });
     look();
   };
-  if (tabs) tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
+  tabs.onmessage = ({ data }) => { if (document.hidden && nav().outerHTML !== data) nav().outerHTML = data; };
   document.addEventListener("visibilitychange", look);
   document.addEventListener("page", begin);
   begin();

@@ -26,7 +26,7 @@ worker.onmessage = ({ data, ports: [port] }) => {
     case "begun":
       if (data.keeps === false) byId("kept")?.replaceChildren("This browser keeps nothing here: your game ends with this tab.");
       if (data.relay) kept["forcemove relay"] = data.relay;
-      if (!hashed()) window.tab.seen.games = ""; // who comes back is taken to the board, see calls.js
+      if (!hashed()) window.tab.told.games = ""; // who comes back is taken to the board, see calls.js
       return show(hashed() || data.path, false);
     case "refused": return begin(data.text);
     case "elsewhere": {
@@ -41,6 +41,7 @@ worker.onmessage = ({ data, ports: [port] }) => {
       break;
     case "let go":
       worker.terminate(); // nothing is answered any more, whatever this page asks
+      addEventListener("visibilitychange", (event) => event.stopImmediatePropagation(), true); // which shows it live
       window.onbeforeunload = null;
       return showElsewhere("You play on in another tab.", () => location.reload());
     case "wallet": return askWallet(data, port);
@@ -99,7 +100,7 @@ const put = async (text, path, isNew) => {
   else await addScripts();
 };
 
-window.tab = { path: () => shown.split("?")[0], go: (address) => show(absolute(address)), seen: {} };
+window.tab = { path: () => shown.split("?")[0], go: (address) => show(absolute(address)), told: {} };
 
 let isReady = false;
 const addScripts = async () => {
