@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-__all__ = ["TypedLines", "ask", "ask_beside"]
+__all__ = ["TypedLines", "ask", "ask_in_thread"]
 
 T = TypeVar("T")
 
@@ -25,9 +25,9 @@ def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
     return question(text, err=True, **options)
 
 
-def ask_beside(question: Callable[..., Any], text: str, **options: Any) -> asyncio.Future[Any]:
+def ask_in_thread(question: Callable[..., Any], text: str, **options: Any) -> asyncio.Future[Any]:
     """The same while other tasks go on."""
-    return _beside(partial(ask, question, text, **options))
+    return _in_thread(partial(ask, question, text, **options))
 
 
 class TypedLines:
@@ -39,7 +39,7 @@ class TypedLines:
     async def read(self) -> str:
         """The next line, without its end. A cancelled call loses no line. Raises `EOFError` at the end of the input."""
         if self._wanted is None:
-            self._wanted = _beside(_read)
+            self._wanted = _in_thread(_read)
         line = await asyncio.shield(self._wanted)
         self._wanted = None
         if not line:
@@ -54,7 +54,7 @@ def _read() -> str:
         return ""
 
 
-def _beside(read: Callable[[], T]) -> asyncio.Future[T]:
+def _in_thread(read: Callable[[], T]) -> asyncio.Future[T]:
     """What somebody types, or the error of reading it. A program that ends does not wait for a line that nobody types:
     its thread is a daemon, and none of the event loop's, which waits for its own."""
     loop = asyncio.get_running_loop()

@@ -159,7 +159,7 @@ class AccountWorker:
         self._note_unsettled()
 
     def _leave_to_others(self, sender: Sender) -> None:
-        """Another process goes on with what has a nonce, and knows nothing of the rest: that is over, and its channel
+        """Another process continues what has a nonce, and knows nothing of the rest: that is over, and its channel
         asks again."""
         for each in sender.request_ids:
             if sender.copies(each):

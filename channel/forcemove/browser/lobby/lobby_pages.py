@@ -153,8 +153,8 @@ class LobbyPages:
         self._costs[offer] = found
 
     async def find(self, offer: bytes) -> str:
-        """Ask the relay for an offer (its hash) that is neither listed nor at a table of ours; why it has no page here,
-        empty where it has one now. Raises as `find_offer`."""
+        """Ask the relay for an offer (its hash) that is neither listed nor at one of our tables. Returns why it has no
+        page here, empty where it has one now. Raises as `find_offer`."""
         if self._tables.table_of(offer) is not None or self._follower.find(offer) is not None:
             return ""
         self._linked.pop(offer, None)

@@ -17,7 +17,7 @@ from forcemove.cli.play.options import STAKE_AMOUNT, TypedStake
 from forcemove.cli.play.screen import PutAside
 from forcemove.cli.play.seats import Numbered, PersonSeat
 from forcemove.cli.terminal import Terminal, TerminalOutput, has_terminal
-from forcemove.cli.typed import ask_beside
+from forcemove.cli.typed import ask_in_thread
 from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement
@@ -106,7 +106,7 @@ class TerminalPort(TerminalOutput):
                 "Nobody has agreed to these terms, and there is nobody to ask.", "To join on them, say --yes."
             )
         self._terminal.close()
-        await ask_beside(click.confirm, "Join on these terms?", abort=True)
+        await ask_in_thread(click.confirm, "Join on these terms?", abort=True)
 
     def take_seat(self, game: Game, agreement: Agreement, index: int) -> PlayerSeat:
         """See `TablePort`."""
@@ -150,7 +150,7 @@ async def _ask_stake(token: TokenFacts | None) -> int:
     such = "0.1 ether" if token is None else f"'2.5 tokens' of {token_name(token)}"
     while True:
         asked = f"The stake of a round, such as {such}; each player pays in five"
-        typed: TypedStake = await ask_beside(click.prompt, asked, type=STAKE_AMOUNT)
+        typed: TypedStake = await ask_in_thread(click.prompt, asked, type=STAKE_AMOUNT)
         try:
             stake = typed.of(token)
         except click.UsageError as error:
