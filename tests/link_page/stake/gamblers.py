@@ -8,6 +8,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, expect
 
@@ -74,8 +75,9 @@ class Gambler(Player):
         session = self.context.new_cdp_session(self.page)
         where = session.send("Target.getTargetInfo")["targetInfo"]["browserContextId"]
         permission = {"permission": {"name": "persistent-storage"}, "setting": "granted"}
+        origin = "{0.scheme}://{0.netloc}".format(urlsplit(self.page.url))
         self.browser.new_browser_cdp_session().send(
-            "Browser.setPermission", permission | {"browserContextId": where, "origin": self.room.page[:-1]}
+            "Browser.setPermission", permission | {"browserContextId": where, "origin": origin}
         )
 
     def set_stake(self, most: str = "1 ether", nodes: Sequence[str] = (), *, has_tower: bool = False) -> None:
@@ -95,10 +97,10 @@ class Gambler(Player):
         self.page.locator("#reload").click()
         self.page.locator("#live", has_text="live").wait_for()
 
-    def begin(self, nodes: Sequence[str] = (), *, has_tower: bool = False) -> None:
+    def begin(self, nodes: Sequence[str] = (), *, has_tower: bool = False, page: str = "") -> None:
         """Enter the page, and have it play for a stake: with a watchtower, or with the browser's promise to keep.
-        `nodes`: as of `set_stake`."""
-        self.enter(self.room.page)
+        `nodes`: as of `set_stake`; `page`: its address where the relay does not serve it."""
+        self.enter(page or self.room.page)
         if not has_tower:
             self.let_keep()
         self.set_stake(nodes=nodes, has_tower=has_tower)

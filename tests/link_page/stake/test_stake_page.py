@@ -145,6 +145,24 @@ def test_two_pages_play_for_a_stake_by_one_link(browser: Browser, room: Room) ->
     bob.open(link)
     bob.page.locator("#invited", has_text="The game is for a stake.").wait_for()
     bob.page.locator("#enter-now").click()
+    join_and_play(alice, bob)
+    assert alice.errors == bob.errors == []
+
+
+def test_a_guest_plays_for_a_stake_on_a_page_from_a_host_of_files(browser: Browser, room: Room, address: str) -> None:
+    alice, bob = (Gambler(browser, room, *each) for each in zip(("Alice", "Bob"), WALLETS, strict=True))
+    alice.begin()
+    link = f"{address}#{alice.offer_for('0.1 ether').partition('#')[2]}"
+    bob.begin(page=link)
+    bob.page.close()
+    bob.open(link)
+    bob.page.locator("#enter-now").click()
+    join_and_play(alice, bob)
+    assert [each for each in bob.errors if "status of 404" not in each] == []  # such a host knows no invitations
+
+
+def join_and_play(alice: Gambler, bob: Gambler) -> None:
+    """Bob joins, both pay in, and make a move each."""
     bob.page.get_by_text("at most lost").wait_for()
     assert bob.wallet.asked == ["eth_requestAccounts"]
     bob.page.locator("#join").click()
@@ -155,4 +173,3 @@ def test_two_pages_play_for_a_stake_by_one_link(browser: Browser, room: Room) ->
         each.move()
     for each in (alice, bob):
         each.page.locator("#round", has_text="round").first.wait_for()
-    assert alice.errors == bob.errors == []
