@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.served.serving import served
 
-_SECONDS = 20
+_SECONDS = 60
 ADDRESS = "http://127.0.0.1:1/enter?token=x"
 OPENS = f"""
 import sys, threading

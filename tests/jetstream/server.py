@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["NatsServer", "publish_raw", "running_server"]
 
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 class NatsServer:

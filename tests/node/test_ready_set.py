@@ -225,7 +225,7 @@ def test_what_a_line_on_a_log_has_heard_wakes() -> None:
             for task in tasks:
                 task.cancel()
 
-    asyncio.run(asyncio.wait_for(heard(), 10))
+    asyncio.run(asyncio.wait_for(heard(), 60))
 
 
 def test_what_could_not_be_committed_is_looked_at_again(house: House) -> None:

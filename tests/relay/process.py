@@ -13,7 +13,7 @@ from tests.cli import warm
 
 __all__ = ["RelayProcess", "running_relay"]
 
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 class RelayProcess:

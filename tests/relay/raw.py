@@ -106,7 +106,7 @@ async def raw_from(url: str, address: str) -> AsyncIterator[Raw]:
         session.ws_connect(url, compress=0, max_msg_size=0, timeout=aiohttp.ClientWSTimeout(ws_close=0.1)) as socket,
     ):
         client = Raw(url, socket)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             client.nonce = (await client.hear(wire.Welcome)).nonce
         yield client
 

@@ -57,6 +57,6 @@ class BotPort:
 
     async def reach(self, text: str) -> None:
         """Until this was said."""
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(240):
             while not any(text in line for line in self.lines):
                 await asyncio.sleep(0.02)

@@ -43,7 +43,7 @@ def test_lines_go_over_the_log_and_are_no_messages_of_the_channel() -> None:
         running = [asyncio.create_task(each.messenger.run()) for each in (alice, bob)]
         assert alice.chat.say("  Good luck!  ") == ""
         alice.messenger.send(b'{"a message": "of the channel"}')
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (messages := bob.messenger.receive()):
                 await asyncio.sleep(0.01)
         for each in running:

@@ -219,7 +219,7 @@ def test_signs_go_over_a_real_log() -> None:
             each.is_seen = lambda: True
             each._messenger._source.is_connected = True  # type: ignore[misc]
         running = [asyncio.create_task(each._messenger.run()) for each in sides]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while sides[0].presence.silences()[1] is None or sides[1].presence.silences()[0] is None:
                 for each in sides:
                     each.show_presence()

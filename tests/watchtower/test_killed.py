@@ -24,7 +24,7 @@ from tests.watchtower.keeper import ETHER, TOWER, newest, stale
 
 MOST_POINTS = 16
 """More than a tower passes here."""
-PATIENCE = 20
+PATIENCE = 60
 
 
 @pytest.fixture(scope="module")

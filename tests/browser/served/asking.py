@@ -10,7 +10,7 @@ from tests.browser.served.serving import Served
 
 __all__ = ["Answer", "Asker"]
 
-_SECONDS = 20.0
+_SECONDS = 90.0
 _BOUNDARY = "between-the-parts"
 
 

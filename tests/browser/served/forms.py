@@ -11,7 +11,7 @@ from tests.browser.served.serving import until
 
 __all__ = ["FormBrowser"]
 
-_SECONDS = 30.0
+_SECONDS = 90.0
 
 
 class FormBrowser:

@@ -20,7 +20,7 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 __all__ = ["Served", "ServedPlayground", "running", "served", "served_games", "until"]
 
 ValueT = TypeVar("ValueT")
-_SECONDS = 30.0
+_SECONDS = 90.0
 
 
 @dataclass

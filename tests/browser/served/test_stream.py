@@ -27,7 +27,7 @@ def opened(asker: Asker) -> socket.socket:
     """A reader with little room."""
     reader = socket.socket()
     reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SMALL)
-    reader.settimeout(10)
+    reader.settimeout(60)
     reader.connect(("127.0.0.1", asker.served.port))
     host = f"127.0.0.1:{asker.served.port}"
     reader.sendall(

@@ -19,7 +19,7 @@ from tests.watchtower.keeper import TOWER
 
 __all__ = ["TowerProcess", "running_tower"]
 
-_PATIENCE = 30.0
+_PATIENCE = 90.0
 
 
 class TowerProcess:
