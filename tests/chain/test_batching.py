@@ -89,7 +89,14 @@ def test_more_is_tried_again_after_twenty_batches() -> None:
 
 
 @pytest.mark.parametrize(
-    "says", [lambda: (200, PAGE), lambda: (403, PAGE), lambda: (200, b"[]"), lambda: (200, b"[1]")]
+    "says",
+    [
+        lambda: (200, PAGE),
+        lambda: (403, PAGE),
+        lambda: (200, b"[]"),
+        lambda: (200, b"[1]"),
+        lambda: (200, b'[{"id": [0]}, {"id": {}}]'),
+    ],
 )
 def test_who_makes_no_sense_of_batches_is_asked_for_one_thing_at_a_time(says: Callable[[], Said]) -> None:
     node = Node(1, says)

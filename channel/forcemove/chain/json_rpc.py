@@ -57,9 +57,8 @@ class JsonRpcTransport:
         answers = self._ask(_BATCH, [_request(number, *each) for number, each in enumerate(requests)], None)
         if isinstance(answers, dict):
             raise refused(self._name, _BATCH, answers.get("error"))
-        found = (
-            {each.get("id"): each for each in answers if isinstance(each, dict)} if isinstance(answers, list) else {}
-        )
+        listed = answers if isinstance(answers, list) else []
+        found = {each["id"]: each for each in listed if isinstance(each, dict) and isinstance(each.get("id"), int)}
         if found.keys() != set(range(len(requests))):
             raise NotAnEthereumEndpoint(self._name.shown, "it is not the answer to a batch")
         return [self._result_or_error(method, found[number]) for number, (method, _) in enumerate(requests)]
