@@ -83,7 +83,9 @@ def test_who_has_left_need_not_wait_for_the_other_to_sign(seat: Seat) -> None:
 
 def test_a_game_is_put_away_by_a_click_and_listed_so(seat: Seat) -> None:
     seat.chat.now = ABSENT + 1
-    seat.pages.act(seat.played.id, "put-away", "", seat.played.channel.next_turn)
+    for _ in range(2):  # clicked twice
+        seat.pages.act(seat.played.id, "put-away", "", seat.played.channel.next_turn)
+    assert known(seat.pages.view(seat.played.id, None, "token")).notice == ""
     assert known(seat.table.journals[0].load(seat.played.id)).ownership is Ownership.PUT_AWAY
     assert seat.words == []
     seat.pages.leave_seat(seat.played.id)

@@ -278,4 +278,6 @@ def _act(seated: _Seated, do: str, word: str, turn: int) -> str | None:
     if seated.played is None or turn != seated.played[0].next_turn:
         return _GONE_ON if do != "move" and seated.words else None
     wanted = word if do == "move" else do
-    return seated.person.take(wanted, agrees=True) if wanted in seated.words else "That is not possible right now."
+    if wanted in seated.words:
+        return seated.person.take(wanted, agrees=True)
+    return None if seated.person.has_decided(wanted) else "That is not possible right now."

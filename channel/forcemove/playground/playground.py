@@ -239,7 +239,7 @@ class Playground:
         if turn != self.channel.next_turn:
             return ""
         if word not in [each for each, _ in self.match.person.options]:
-            return "That is not possible right now."
+            return "" if self.match.person.has_decided(word) else "That is not possible right now."
         refused = self.match.person.take(word)
         self.revision += 1
         self.poll()

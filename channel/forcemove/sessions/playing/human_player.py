@@ -113,6 +113,13 @@ class HumanPlayer:
         played = self.played
         return played is not None and bool(self.choices) and not played.channel.leaving
 
+    def has_decided(self, word: str) -> bool:
+        """Whether the person has left, or put the game away, already: a button that is clicked twice says so twice."""
+        played = self.played
+        if played is None:
+            return False
+        return played.channel.leaving if word == _LEAVE else word == PUT_AWAY and played.is_put_away
+
     @property
     def leave_cost(self) -> int:
         """The most that leaving with the next turn loses, in the smallest unit."""
