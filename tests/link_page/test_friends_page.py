@@ -146,6 +146,7 @@ def test_a_tab_that_has_let_go_shows_nothing_of_the_game_any_more(browser: Brows
     second.locator("#watch").wait_for()
     expect(first.locator("[role=alert]", has_text="You play on in another tab.")).to_be_visible()
     assert first.locator("#make").count() == 0
+    expect(first).to_have_title(re.compile("^You play on in another tab"))
     assert alice.errors == []
 
 

@@ -57,6 +57,8 @@ export const showElsewhere = (text, onPlay) => {
   button.textContent = "Play here";
   button.onclick = () => { button.disabled = true; onPlay(); };
   main.className = "narrow card";
+  document.title = `${text} – forcemove`;
+  document.querySelector("link[rel=icon]").href = "icon.svg";
   main.append(said, button);
   byId("page").replaceChildren(main);
 };
