@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,9 +146,27 @@ def test_a_tab_that_has_let_go_shows_nothing_of_the_game_any_more(browser: Brows
     second.get_by_role("link", name="Watch").click()
     second.locator("#watch").wait_for()
     expect(first.locator("[role=alert]", has_text="You play on in another tab.")).to_be_visible()
-    assert first.locator("#make").count() == 0
     expect(first).to_have_title(re.compile("^You play on in another tab"))
+    assert first.locator("#make").count() == 0
     assert alice.errors == []
+
+
+def test_a_page_that_comes_late_takes_the_place_of_no_other(browser: Browser, here: str, relay: RelayProcess) -> None:
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.enter(here)
+    page = bob.enter(here)
+    bob.page.get_by_text("There are no open games yet").wait_for()
+    relay.process.send_signal(signal.SIGSTOP)
+    page.evaluate("path => document.getElementById('to/watch').setAttribute('href', path)", f"/offers/0x{'ab' * 32}")
+    page.get_by_role("link", name="Watch").click()  # nobody says now whether there is such an offer
+    page.get_by_role("link", name="Stake").click()
+    page.locator("#stake-form").wait_for()
+    relay.process.send_signal(signal.SIGCONT)
+    page.get_by_role("link", name="Lobby").click()
+    alice.offer()
+    page.locator("#offers a[id^='o-']").wait_for()
+    assert page.url.endswith("#/lobby")
+    alice.page.get_by_role("button", name="Take back").click()
 
 
 def test_what_fails_once_another_tab_has_let_go_is_said(browser: Browser, here: str) -> None:

@@ -84,8 +84,11 @@ window.fetch = async (address, { body }) => {
 };
 
 const hashed = () => location.hash.startsWith("#/") ? location.hash.slice(1) : "";
+let wanted = 0;
 const show = async (path, isNew = true) => {
+  const number = wanted += 1;
   const { text, path: other } = await ask({ kind: "get", path });
+  if (number !== wanted) return undefined; // another page was asked for since
   return other ? show(other, isNew) : put(text, path, isNew);
 };
 const put = async (text, path, isNew) => {
