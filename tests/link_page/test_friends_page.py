@@ -19,7 +19,7 @@ from tests.browser.called.test_tabs import HIDING, set_hidden
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
 from tests.cli.tables import House, link_of
-from tests.link_page.visiting import FILL, Player, kill_renderers, signed_twice
+from tests.link_page.visiting import FILL, MILLISECONDS, Player, kill_renderers, signed_twice
 from tests.relay.process import RelayProcess, running_relay
 
 
@@ -151,22 +151,36 @@ def test_a_tab_that_has_let_go_shows_nothing_of_the_game_any_more(browser: Brows
     assert alice.errors == []
 
 
+def test_who_goes_on_by_keys_stays_at_the_key(browser: Browser, here: str) -> None:
+    alice = Player(browser, "Alice")
+    page = alice.enter(here)
+    for name in ("Watch", "Stake", "Lobby"):
+        link = page.locator("nav").get_by_role("link", name=name)
+        link.press("Enter")
+        expect(page).to_have_title(re.compile(f"^{name}"))
+        expect(link).to_be_focused()
+
+
 def test_a_page_that_comes_late_takes_the_place_of_no_other(browser: Browser, here: str, relay: RelayProcess) -> None:
-    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
-    alice.enter(here)
-    page = bob.enter(here)
-    bob.page.get_by_text("There are no open games yet").wait_for()
-    relay.process.send_signal(signal.SIGSTOP)
-    page.evaluate("path => document.getElementById('to/watch').setAttribute('href', path)", f"/offers/0x{'ab' * 32}")
-    page.get_by_role("link", name="Watch").click()  # nobody says now whether there is such an offer
-    page.get_by_role("link", name="Stake").click()
-    page.locator("#stake-form").wait_for()
-    relay.process.send_signal(signal.SIGCONT)
-    page.get_by_role("link", name="Lobby").click()
-    alice.offer()
-    page.locator("#offers a[id^='o-']").wait_for()
-    assert page.url.endswith("#/lobby")
-    alice.page.get_by_role("button", name="Take back").click()
+    page = Player(browser, "Bob").enter(here)
+
+    def ask_for_offer(digits: str) -> str:
+        path = f"/offers/0x{digits * 32}"
+        page.evaluate("path => document.getElementById('to/watch').setAttribute('href', path)", path)
+        page.get_by_role("link", name="Watch").click()
+        return path
+
+    before = page.evaluate("history.length")
+    relay.process.send_signal(signal.SIGSTOP)  # nobody says whether there are such offers
+    try:
+        ask_for_offer("ab")
+        page.get_by_role("link", name="Stake").click()
+        page.locator("#stake-form").wait_for()
+        last = ask_for_offer("cd")
+        expect(page).to_have_url(re.compile(f"#{last}$"), timeout=MILLISECONDS)
+    finally:
+        relay.process.send_signal(signal.SIGCONT)
+    assert page.evaluate("history.length") == before + 2
 
 
 def test_what_fails_once_another_tab_has_let_go_is_said(browser: Browser, here: str) -> None:

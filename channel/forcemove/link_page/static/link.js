@@ -92,13 +92,14 @@ const show = async (path, isNew = true) => {
   return other ? show(other, isNew) : put(text, path, isNew);
 };
 const put = async (text, path, isNew) => {
-  const found = new DOMParser().parseFromString(text, "text/html");
+  const found = new DOMParser().parseFromString(text, "text/html"), focused = document.activeElement.id;
   byId("page").replaceChildren(...found.body.children);
   byId("title").replaceWith(found.getElementById("title"));
   document.body.dataset.events = found.body.dataset.events;
   shown = path;
   history[isNew ? "pushState" : "replaceState"](null, "", `#${path}`);
   if (isNew) scrollTo(0, 0);
+  byId(focused)?.focus({ preventScroll: true });
   if (isReady) document.dispatchEvent(new Event("page"));
   else await addScripts();
 };
