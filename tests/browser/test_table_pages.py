@@ -91,7 +91,7 @@ def test_leaving_that_was_decided_before_the_other_moved_is_asked_again(seated: 
     assert "look at the board again" in seated.view.notice
     for _ in range(2):  # clicked twice
         seated.pages.act(seated.id, "leave", "", seated.turn)
-    assert seated.table.channels[0].channel.leaving
+    assert seated.person.has_decided("leave")
     assert "not possible" not in seated.view.notice
 
 
