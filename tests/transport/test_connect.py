@@ -9,7 +9,7 @@ import pytest
 
 from forcemove.errors import InvalidValue
 from forcemove.transport.connect import Connection, connect_relay
-from forcemove.transport.errors import NatsMissing, TransportClosed
+from forcemove.transport.errors import NatsMissing, RelayUnreachable, TransportClosed
 from forcemove.transport.jetstream.connection import JetStreamConnection
 from forcemove.transport.websocket.connection import RelayConnection
 from tests.relay.process import running_relay
@@ -40,11 +40,21 @@ def test_who_lacks_the_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         connect_relay("nats://nats.example")
 
 
-@pytest.mark.parametrize("url", ["", "relay.example:4600", "http://relay.example", "file:///etc/passwd", "ws:/relay"])
+@pytest.mark.parametrize(
+    "url",
+    ["", "relay.example:4600", "http://relay.example", "file:///etc/passwd", "ws:/relay", "http://[::1", "nats://[::1"],
+)
 def test_another_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidValue) as refused:
         connect_relay(url)
     assert refused.value.field == "relay"
+
+
+@pytest.mark.parametrize("url", ["ws://[::1", "ws://[relay]"])
+async def test_an_address_that_leads_nowhere_is_told_so(url: str) -> None:
+    with pytest.raises(RelayUnreachable):
+        async with connect_relay(url):
+            pass
 
 
 async def test_a_relay_is_used_through_the_port(tmp_path: Path) -> None:

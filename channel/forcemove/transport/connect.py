@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit
 
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.transport import Transport
@@ -148,7 +147,7 @@ def connect_relay(
 
     Raises `InvalidValue`, and `NatsMissing` where the extra `forcemove[nats]` is not installed.
     """
-    match urlsplit(url).scheme:
+    match url.partition("://")[0].lower():
         case "ws" | "wss":
             from forcemove.transport.websocket.connection import RelayConnection
 
