@@ -201,6 +201,13 @@ def test_a_program_may_begin_without_any_output(tmp_path: Path) -> None:
     assert subprocess.run(command, check=False, cwd=tmp_path, timeout=_SECONDS).returncode == 0  # noqa: S603
 
 
+def test_a_program_may_begin_without_any_input(tmp_path: Path) -> None:
+    command = ["sh", "-c", 'exec "$0" demo --game tic-tac-toe --play <&-', forcemove()]
+    done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True, timeout=_SECONDS)  # noqa: S603
+    assert done.returncode == 130
+    assert "You have left the table" in done.stderr
+
+
 FAILS = """
 import click
 from forcemove.cli import main

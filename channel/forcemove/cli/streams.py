@@ -74,8 +74,9 @@ def open_streams() -> Callable[[], None]:
     written. Where a command's result was not, it raises `OSError`; `click.exceptions.Exit` where its reader has left,
     such as `head`."""
     finishes = []
+    # A program can be started with each of the three closed.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  # as long as the program
     for name in ("stdout", "stderr"):
-        # A program can be started with one of them closed.
         old: TextIO = getattr(sys, name) or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", closefd=False)
         stream = _Stream(old.fileno())
         text = io.TextIOWrapper(io.BufferedWriter(stream), old.encoding, "backslashreplace", line_buffering=True)
