@@ -222,7 +222,9 @@ def _require_address(endpoint: str) -> None:
     """Refuse what can never be an address, so that nobody waits for it. Raises `InvalidValue`, without secrets."""
     shown = shown_endpoint(endpoint) if "://" in endpoint else endpoint.partition("/")[0]
     try:
-        is_sound = not _WITHOUT_SCHEME.fullmatch(endpoint) and ("://" not in endpoint or urlsplit(endpoint).port != 0)
+        parts = urlsplit(endpoint)
+        has_place = "://" not in endpoint or (bool(parts.hostname) and parts.port != 0)
+        is_sound = has_place and not _WITHOUT_SCHEME.fullmatch(endpoint)
     except ValueError:  # a port above 65535, or half an IPv6 address
         is_sound = False
     if not is_sound:
