@@ -45,6 +45,7 @@ def test_hidden_tabs_say_whose_turn_it_is_by_one_stream(visitor: Visitor) -> Non
     visitor.page.reload()
     pages = [visitor.page, *(visitor.open(visitor.page.url) for _ in range(2))]
     playground, changes = visitor.served.playground, visitor.served.server._source.changes
+    visitor.page.locator("#live", has_text="live").wait_for()  # before that, a form loads the page again
     visitor.press("silent")
     for page in pages:
         expect(page).to_have_title(re.compile("Your turn"))
