@@ -49,7 +49,7 @@ from forcemove.text.situation.moment import capitalised, named
 
 __all__ = ["WINDOW", "Happening", "Window", "window_of"]
 
-WINDOW = 54
+WINDOW = 52
 """Signs on one timeline."""
 _BACK = 3
 """States back in which the one before is looked for: it comes just before, unless two of one turn did."""
