@@ -17,7 +17,7 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
 
-MILLISECONDS = 120_000
+MILLISECONDS = 300_000
 _NOTES = """
 addEventListener("DOMContentLoaded", () => {
   const loaded = document.getElementById("loaded");

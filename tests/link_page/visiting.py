@@ -20,7 +20,7 @@ from tests.browser.served.serving import until
 
 __all__ = ["FILL", "MILLISECONDS", "Player", "kill_renderers", "signed_twice"]
 
-MILLISECONDS = 120_000
+MILLISECONDS = 300_000
 FILL = """() => {
   self.refused = 0;
   self.written = FileSystemSyncAccessHandle.prototype.write;
