@@ -25,6 +25,17 @@ chain = EmbeddedChain()
 chain.send(Call(bytes(20), b"", 1), local_keys()[0])
 assert "py_ecc" in sys.modules  # which raises it
 """
+CONNECTED = """
+import sys
+before = sys.getrecursionlimit()
+from forcemove.chain.errors import Unreachable
+from forcemove.chain.local import connect
+for endpoint in ("http://127.0.0.1:1", "ws://127.0.0.1:1", "/nowhere.ipc"):
+    try:
+        connect(endpoint)
+    except Unreachable:
+        pass
+"""
 UNLOCKED = """
 import sys
 before = sys.getrecursionlimit()
@@ -38,7 +49,7 @@ assert "py_ecc" in sys.modules
 """
 
 
-@pytest.mark.parametrize("program", [EVERYTHING, EMBEDDED, UNLOCKED])
+@pytest.mark.parametrize("program", [EVERYTHING, EMBEDDED, CONNECTED, UNLOCKED])
 def test_the_recursion_limit_stays(program: str) -> None:
     """Hole 26: with a limit of 100,000 some kilobytes of brackets overflow the stack and end the process."""
     program += "\nassert sys.getrecursionlimit() == before, sys.getrecursionlimit()\n"

@@ -143,7 +143,7 @@ class Flood(Socket):
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Poll a condition, for a minute at most."""
-    async with asyncio.timeout(60):
+    """Poll a condition, for 10 seconds at most."""
+    async with asyncio.timeout(10):
         while not condition():
             await asyncio.sleep(0.002)

@@ -108,7 +108,7 @@ def kept(worker: Worker, is_enough: Callable[[], bool]) -> list[Exception]:
         looking.cancel()
         await asyncio.wait([looking])
 
-    asyncio.run(asyncio.wait_for(run(), 90))
+    asyncio.run(asyncio.wait_for(run(), 30))
     return troubles
 
 
