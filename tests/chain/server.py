@@ -22,13 +22,19 @@ def serving(
     """`answer` makes a status and a body of each request's body; what is yielded is the address, with a secret path.
     `tls`: with a certificate, where TLS is spoken. `headers`: of every answer, with _ for -."""
 
+    with _running(answering(answer, **headers), tls) as address:
+        yield f"{'https' if tls else 'http'}://{address}/secret-key"
+
+
+def answering(answer: Callable[[bytes], tuple[int, bytes]], **headers: str) -> type[BaseHTTPRequestHandler]:
+    """What handles the requests of a server; the parameters are those of `serving`."""
+
     class Handler(_Handler):
         def do_POST(self) -> None:  # the name that http.server wants
             status, body = answer(self.body())
             self.answer(status, body, **headers)
 
-    with _running(Handler, tls) as address:
-        yield f"{'https' if tls else 'http'}://{address}/secret-key"
+    return Handler
 
 
 def answer_chain_id(body: bytes) -> tuple[int, bytes]:

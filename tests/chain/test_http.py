@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +19,7 @@ from websockets.sync.server import serve
 
 from forcemove import Chain, connect
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, WrongChain
-from tests.chain.server import CHAIN_ID, answer_chain_id, serving
+from tests.chain.server import CHAIN_ID, answer_chain_id, answering, serving
 from tests.expected import raising
 
 ERROR = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32005, "message": "query exceeds max block range"}}'
@@ -108,15 +108,7 @@ def test_another_status_without_an_error_is_no_answer(body: bytes) -> None:
 
 def test_a_node_that_restarts_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """At first nobody listens."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # the name that http.server wants
-            status, body = answer_chain_id(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(body)
-
-    with HTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False) as server:
+    with HTTPServer(("127.0.0.1", 0), answering(answer_chain_id), bind_and_activate=False) as server:
         server.server_bind()
 
         def begin(_: float) -> None:
