@@ -16,8 +16,8 @@ from forcemove.inspect.game_record_report import report_record
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
+from tests.link_page.visiting import MILLISECONDS
 
-MILLISECONDS = 300_000
 _NOTES = """
 addEventListener("DOMContentLoaded", () => {
   const loaded = document.getElementById("loaded");
