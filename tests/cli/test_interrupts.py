@@ -89,7 +89,7 @@ async def run(screen, **options):
     screen.key_processor.send_sigint()
 Application.run_async = run
 """
-"""The event loop tells a screen of a signal once it has gone through what is to be done: the screen may have ended."""
+"""The event loop may tell a screen of a signal after the screen has ended."""
 
 
 def test_a_screen_that_was_left_is_not_left_again(tmp_path: Path) -> None:

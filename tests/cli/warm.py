@@ -1,8 +1,7 @@
 """The command as a process of its own that need not import anything: forked from one that has.
 
-Most of what a short process takes goes into imports. Here one process for each worker of the tests imports
-our modules and what they use, and plays one game: no thread runs in it, and no command ever has. For each command it
-forks twice.
+Most of what a short process takes goes into imports. Here one process for each worker of the tests imports our modules
+and what they use, and plays one game: no thread runs in it, and no command ever has. For each command it forks twice.
 The outer child waits for the inner one and says how that ended; the inner one takes its arguments, folder, environment
 and files, and is from there on a Python that has just begun `main` and ends as any other. What a start from nothing
 does is left to the tests that start one.
