@@ -32,7 +32,6 @@ _WAIT = """() => new Promise((resolve) => {
     observer.disconnect();
     resolve(performance.timeOrigin + performance.now());
   }).observe(document.body, { childList: true, subtree: true, characterData: true });
-  window.isWaiting = true;
 })"""
 _CLICK = f"""() => {{
   const now = performance.timeOrigin + performance.now();
@@ -96,9 +95,7 @@ def click(pages: list[Page]) -> float:
     """Milliseconds from a click of the player who is to move until the other's board has changed."""
     mover = _mover(pages)
     other = next(each for each in pages if each is not mover)
-    other.evaluate("() => { window.isWaiting = false; }")
     other.evaluate(f"() => {{ window.changed = ({_WAIT})(); }}")
-    other.wait_for_function("() => window.isWaiting")
     clicked: float = mover.evaluate(_CLICK)
     changed: float = other.evaluate("() => window.changed")
     return changed - clicked

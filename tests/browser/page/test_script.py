@@ -167,8 +167,9 @@ def test_a_form_that_nobody_takes_leaves_its_page_where_it_is(browser: Browser) 
         expect(page.locator("#text")).to_have_value("Good luck")
         page.route("**/say", lambda route: route.fulfill(status=204))
         page.evaluate("window.isTheSamePage = true")
-        page.locator("#say-it").click()
-        page.wait_for_function("!window.isTheSamePage && document.readyState === 'complete'")
+        with page.expect_event("load"):
+            page.locator("#say-it").click()
+        assert not page.evaluate("window.isTheSamePage")
 
 
 def test_without_scripts_the_same_form_is_posted(browser: Browser) -> None:

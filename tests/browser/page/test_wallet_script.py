@@ -12,6 +12,7 @@ from forcemove.browser.templating import PLAIN_NAV
 from forcemove.browser.wallet.render import wallet_page
 from tests.browser.page.routed import opened
 from tests.browser.page.test_script import LIVE
+from tests.browser.served.serving import until
 from tests.browser.views import wallet_view
 
 HASH = "0x" + "7e" * 32
@@ -52,7 +53,7 @@ def test_a_request_is_with_the_wallet_once_though_its_panel_is_made_anew(page: P
     page.evaluate("() => { window.decided = new Promise((done) => { window.decide = done; }); }")
     button = page.locator("#requests button").first
     button.click()
-    page.wait_for_function("window.asked.includes('eth_sendTransaction')")
+    until(lambda: sent(page) == 1)
     page.evaluate(
         "const old = document.getElementById('requests'); old.outerHTML = old.outerHTML.replaceAll(' disabled', '')"
     )
@@ -61,4 +62,4 @@ def test_a_request_is_with_the_wallet_once_though_its_panel_is_made_anew(page: P
     expect(page.locator("#told")).to_contain_text("The wallet has sent it")
     assert sent(page) == 1
     button.click()
-    page.wait_for_function("window.asked.filter((each) => each === 'eth_sendTransaction').length === 2")
+    until(lambda: sent(page) == 2)
