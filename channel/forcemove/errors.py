@@ -21,7 +21,8 @@ Knows no other module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import dataclass_transform
 
 __all__ = [
     "AppError",
@@ -39,8 +40,13 @@ __all__ = [
 ]
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
 class ForcemoveError(Exception):
-    """The root of all that this library raises on purpose. Subclasses are dataclasses; their fields are the facts."""
+    """The root of all that this library raises on purpose. Each subclass is made a dataclass; its fields are the
+    facts."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(eq=False)(cls)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.values() == other.values()
@@ -62,13 +68,11 @@ def _shown(value: object) -> str:
     return "0x" + value.hex() if isinstance(value, bytes) else str(value)
 
 
-@dataclass(eq=False)
 class LocalError(ForcemoveError):
     """Our own fault: we asked for something that we may not do, or gave a value that cannot be used. Nothing has
     changed."""
 
 
-@dataclass(eq=False)
 class InvalidValue(LocalError):
     """A value that the protocol's types do not allow: `field` names it, `reason` says what is allowed."""
 
@@ -77,7 +81,6 @@ class InvalidValue(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class MalformedBytes(ForcemoveError):
     """Bytes, hex or JSON that are not the encoding of a `what`."""
 
@@ -85,7 +88,6 @@ class MalformedBytes(ForcemoveError):
     reason: str
 
 
-@dataclass(eq=False)
 class UnknownVersion(ForcemoveError):
     """A `what` (a message, a file, a signed action) of a `version` that this program does not know; it knows `known`.
 
@@ -103,37 +105,30 @@ class UnknownVersion(ForcemoveError):
         return self.version > self.known
 
 
-@dataclass(eq=False)
 class RuleError(ForcemoveError):
     """A rule forbids it. The class and its values are those of the Solidity custom error."""
 
 
-@dataclass(eq=False)
 class AppError(RuleError):
     """A rule of an app forbids it. Games subclass this, one class for each custom error of their contract."""
 
 
-@dataclass(eq=False)
 class CounterpartyError(ForcemoveError):
     """A counterparty's fault: it broke a rule, or did not do what it was to do. On our side nothing has changed."""
 
 
-@dataclass(eq=False)
 class ChainError(ForcemoveError):
     """The chain, or the way to it, failed."""
 
 
-@dataclass(eq=False)
 class PassingError(ChainError):
     """The way to the chain failed, as it does now and then: the same request may work in a moment."""
 
 
-@dataclass(eq=False)
 class JournalError(ForcemoveError):
     """The journal, or the disk or the database server that it is on, failed. Nothing is half-written."""
 
 
-@dataclass(eq=False)
 class JournalUnavailable(JournalError):
     """The journal cannot be used just now: the same operation may work in a moment, or once there is room on the
     disk."""

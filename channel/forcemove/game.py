@@ -55,7 +55,6 @@ def seat_names(count: int) -> Names:
     return tuple(f"Participant {seat}" for seat in range(count))
 
 
-@dataclass(eq=False)
 class NotOurTurn(LocalError):
     """A bot was asked to answer a state after which the other seat is to move."""
 

@@ -42,7 +42,6 @@ GROUP = "forcemove.games"
 """The entry points' group of games for channels."""
 
 
-@dataclass(eq=False)
 class UnknownGame(LocalError):
     """No game of this name is installed; `installed` are those that are."""
 
@@ -50,7 +49,6 @@ class UnknownGame(LocalError):
     installed: tuple[str, ...]
 
 
-@dataclass(eq=False)
 class GameUnusable(LocalError):
     """The game `name` of an installed `distribution` (its name and version) cannot be used: it could not be imported,
     or is not a game. Its author must mend it."""
@@ -60,7 +58,6 @@ class GameUnusable(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class GameInstalledTwice(LocalError):
     """Several `distributions` have a game of this name, and nothing says which is meant. One must be uninstalled."""
 
@@ -68,7 +65,6 @@ class GameInstalledTwice(LocalError):
     distributions: tuple[str, ...]
 
 
-@dataclass(eq=False)
 class ContractInstalledTwice(LocalError):
     """Several `distributions` have a contract of this name, and they are not the same one: an address book could not
     tell them apart. One must be uninstalled. `name`: the game's."""

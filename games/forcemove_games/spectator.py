@@ -74,7 +74,6 @@ _MESSAGE: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
-@dataclass(eq=False)
 class FalseDisclosure(CounterpartyError):
     """The action that `client_id` relays does not follow from what it has relayed before. Whatever the players have
     done, an honest client plays an action by the rules itself before it shows it."""
@@ -83,7 +82,6 @@ class FalseDisclosure(CounterpartyError):
     reason: str
 
 
-@dataclass(eq=False)
 class PartRefused(CounterpartyError):
     """Part `index` of `count`, which `client_id` has sent, cannot come now: it is out of order, one of too many, of
     another message, or has another length than it must have. `expected`: the index that comes next."""

@@ -6,7 +6,6 @@ function returns when its rule holds and raises when it does not. Amounts and st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import unpack
 
 from msgspec.structs import replace
@@ -54,21 +53,18 @@ DECODED_POSITIONS = 256
 _LAST_SETUP_TURN = 2 * PLAYERS - 1
 
 
-@dataclass(eq=False)
 class NotTwoParticipants(AppError):
     """The game is for two."""
 
     num_participants: int
 
 
-@dataclass(eq=False)
 class NotTwoAllocations(AppError):
     """Each of the two has one allocation."""
 
     count: int
 
 
-@dataclass(eq=False)
 class NotOneAsset(AppError):
     """Both allocations are of one asset."""
 
@@ -76,7 +72,6 @@ class NotOneAsset(AppError):
     second: bytes
 
 
-@dataclass(eq=False)
 class DestinationChanged(AppError):
     """Allocation `index` must keep its destination."""
 
@@ -85,14 +80,12 @@ class DestinationChanged(AppError):
     to: bytes
 
 
-@dataclass(eq=False)
 class UnwantedEvidence(AppError):
     """The game needs no evidence; what nobody needs would only make a dispute dear."""
 
     length: int
 
 
-@dataclass(eq=False)
 class WrongPositionLength(AppError):
     """appData has exactly the length of a position, in bytes."""
 
@@ -100,7 +93,6 @@ class WrongPositionLength(AppError):
     submitted: int
 
 
-@dataclass(eq=False)
 class MalformedPosition(AppError):
     """Word `word` of the position holds a value that it cannot have there."""
 
@@ -108,7 +100,6 @@ class MalformedPosition(AppError):
     value: int
 
 
-@dataclass(eq=False)
 class OtherChannel(AppError):
     """The position names another channel: of games whose position has a word for it."""
 
@@ -116,7 +107,6 @@ class OtherChannel(AppError):
     submitted: bytes
 
 
-@dataclass(eq=False)
 class StakeChanged(AppError):
     """The stake stays as it is as long as the channel lives."""
 
@@ -124,7 +114,6 @@ class StakeChanged(AppError):
     to: int
 
 
-@dataclass(eq=False)
 class NoSuchTransition(AppError):
     """No row of the game's table leads from one position type to the other."""
 
@@ -132,7 +121,6 @@ class NoSuchTransition(AppError):
     to_type: int
 
 
-@dataclass(eq=False)
 class BalanceTooLow(AppError):
     """Allocation `index` cannot give `stakes` times `stake`."""
 
@@ -142,7 +130,6 @@ class BalanceTooLow(AppError):
     stake: int
 
 
-@dataclass(eq=False)
 class BalanceOverflow(AppError):
     """Allocation `index` cannot take `payment` as well."""
 
@@ -151,7 +138,6 @@ class BalanceOverflow(AppError):
     payment: int
 
 
-@dataclass(eq=False)
 class WrongAmount(AppError):
     """After this move allocation `index` holds `expected`."""
 

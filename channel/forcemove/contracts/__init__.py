@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +14,6 @@ __all__ = ["Artifact", "UnknownArtifact", "artifact", "artifact_names"]
 _ARTIFACTS = CONTRACTS / "artifacts"
 
 
-@dataclass(eq=False)
 class UnknownArtifact(LocalError):
     """No compiled contract has this name; `known` are those that are there."""
 

@@ -57,7 +57,6 @@ _SHIPPED = "forcemove/contracts/"
 _PLACE = "FORCEMOVE_SOLC_PLACE"
 
 
-@dataclass(eq=False)
 class CompilerMissing(LocalError):
     """There is no Solidity compiler of this version, and none could be installed."""
 
@@ -65,7 +64,6 @@ class CompilerMissing(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class SourceMissing(LocalError):
     """There is no source of this name; `importer` imports it, empty where it was asked for by itself."""
 
@@ -73,7 +71,6 @@ class SourceMissing(LocalError):
     importer: str
 
 
-@dataclass(eq=False)
 class SourceRefused(LocalError):
     """The compiler refuses the sources, with its own messages."""
 

@@ -26,14 +26,12 @@ from forcemove.errors import LocalError
 __all__ = ["Built", "NoSuchContract", "NothingToCompile", "build_project", "project_sources", "stale_artifacts"]
 
 
-@dataclass(eq=False)
 class NothingToCompile(LocalError):
     """There is no Solidity source in the folder."""
 
     folder: str
 
 
-@dataclass(eq=False)
 class NoSuchContract(LocalError):
     """The source has no contract of this name that could be deployed: it may be abstract."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import ForcemoveError
 
 __all__ = ["PlayerFailed"]
 
 
-@dataclass(eq=False)
 class PlayerFailed(ForcemoveError):
     """A process of the demonstration has not done what it must, as `reason` says."""
 

@@ -7,7 +7,6 @@ has one encoding, so that a signature over the bytes is a signature over the act
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -37,7 +36,6 @@ def type_of(action: type[Action]) -> str:
     return str(action.__struct_config__.tag)
 
 
-@dataclass(eq=False)
 class MalformedAction(CounterpartyError):
     """Bytes on the log that are not an action of this game. `client_id`: the sender that they name, if they name
     one."""

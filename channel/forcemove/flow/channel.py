@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from forcemove.errors import LocalError
@@ -68,7 +67,6 @@ class Player(Protocol):
         ...
 
 
-@dataclass(eq=False)
 class ChannelDecided(LocalError):
     """The chain has decided the channel while we were playing: somebody's time has run out, or it was concluded.
     `collecting` brings the money home."""

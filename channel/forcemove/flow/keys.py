@@ -82,7 +82,6 @@ KEYS: ActionCodec[KeyExchange] = _KeyCodec()
 """The codec of an exchange."""
 
 
-@dataclass(eq=False)
 class ClientTwice(CounterpartyError):
     """Two messages name the same client; the second has the key of `address`."""
 
@@ -90,7 +89,6 @@ class ClientTwice(CounterpartyError):
     address: bytes
 
 
-@dataclass(eq=False)
 class KeyTwice(CounterpartyError):
     """A key that another client has posted already, under its own name."""
 
@@ -98,7 +96,6 @@ class KeyTwice(CounterpartyError):
     address: bytes
 
 
-@dataclass(eq=False)
 class KeyNotExpected(CounterpartyError):
     """A client has come that was not invited."""
 
@@ -106,14 +103,12 @@ class KeyNotExpected(CounterpartyError):
     address: bytes
 
 
-@dataclass(eq=False)
 class KeyNotProven(CounterpartyError):
     """A client has posted a key without its signature for this table and name: somebody else's, maybe."""
 
     client_id: str
 
 
-@dataclass(eq=False)
 class KeysMissing(CounterpartyError):
     """These addresses (20 bytes each) have not posted their keys within this many seconds."""
 

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from forcemove.errors import ForcemoveError, LocalError
@@ -25,7 +24,6 @@ FAULTS = (MalformedAction, *TRANSPORT_FAULTS)
 A = TypeVar("A", bound=Action)
 
 
-@dataclass(eq=False)
 class SaidOtherwise(LocalError):
     """Our flow wants to post another action than the one that we posted in this place before we were interrupted: it is
     another flow, or its secrets were lost. Nothing was posted. `said`, `now`: the two actions' types."""

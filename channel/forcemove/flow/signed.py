@@ -48,21 +48,18 @@ ENVELOPE_VERSION = 1
 """The version of signed actions that this program writes and reads."""
 
 
-@dataclass(eq=False)
 class UnsignedMessage(TransportFault):
     """The message has no signature, or is not a message at all."""
 
     reason: str
 
 
-@dataclass(eq=False)
 class UnknownClient(TransportFault):
     """The message names a client whose key is not known."""
 
     client_id: str
 
 
-@dataclass(eq=False)
 class BadSignature(TransportFault):
     """The client that the message names has not signed it: not this text, not at this place, or not at this table."""
 
@@ -70,7 +67,6 @@ class BadSignature(TransportFault):
     sequence: int
 
 
-@dataclass(eq=False)
 class MessageReplayed(TransportFault):
     """The client has posted this message before; its next message has the number `expected`."""
 
@@ -79,7 +75,6 @@ class MessageReplayed(TransportFault):
     sequence: int
 
 
-@dataclass(eq=False)
 class MessagesMissing(TransportFault):
     """The messages that the client has posted before this one are not there; its next message has the number
     `expected`."""
@@ -89,7 +84,6 @@ class MessagesMissing(TransportFault):
     sequence: int
 
 
-@dataclass(eq=False)
 class LogsDiffer(TransportFault):
     """The log's carrier gave the client and us different logs, or the client lies: its message, entry `position` of the
     log (from 0), was written after `read` entries that are not the ones that we have read."""
@@ -99,7 +93,6 @@ class LogsDiffer(TransportFault):
     read: int
 
 
-@dataclass(eq=False)
 class LogChanged(TransportFault):
     """The log's carrier gave us another log before: entry `position` (from 0), or one before it, is not what it was."""
 

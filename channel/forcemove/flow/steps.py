@@ -25,7 +25,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
 from forcemove.errors import CounterpartyError, InvalidValue, LocalError
@@ -57,7 +56,6 @@ Sender = str | Collection[str] | Callable[[C], str | Collection[str]]
 """Whose action is waited for: a client, one of several, or a function of the context that returns one or more."""
 
 
-@dataclass(eq=False)
 class NoStep(LocalError):
     """A flow was built of something else than steps, or a step of something else than a function. `found`: what it was
     built of, often a function that returns a step and was not called, or one that `local` or `transition` makes a step
@@ -66,7 +64,6 @@ class NoStep(LocalError):
     found: str
 
 
-@dataclass(eq=False)
 class UnexpectedAction(CounterpartyError):
     """A client has done something else than what was its turn to do. `expected`: the types that were allowed."""
 
@@ -75,7 +72,6 @@ class UnexpectedAction(CounterpartyError):
     action: Action
 
 
-@dataclass(eq=False)
 class UnexpectedSender(CounterpartyError):
     """A client has acted out of turn. `expected`: the clients that might act."""
 
@@ -84,7 +80,6 @@ class UnexpectedSender(CounterpartyError):
     action: Action
 
 
-@dataclass(eq=False)
 class ActionMissing(CounterpartyError):
     """Nobody has acted within the time. `expected`: the clients that might act, empty where any might; `seconds`: how
     long we waited."""

@@ -7,7 +7,6 @@ when it reads it back. A log keeps its messages, so a client that joins later re
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Protocol
 
 from forcemove.errors import CounterpartyError, InvalidValue, UnknownVersion
@@ -15,7 +14,6 @@ from forcemove.errors import CounterpartyError, InvalidValue, UnknownVersion
 __all__ = ["TRANSPORT_FAULTS", "MemoryTransport", "Reader", "Transport", "TransportFault"]
 
 
-@dataclass(eq=False)
 class TransportFault(CounterpartyError):
     """An entry of the log is not a message that a client of this table has posted. Subclasses say why."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import ForcemoveError, LocalError
 
 __all__ = [
@@ -21,12 +19,10 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class InspectionError(LocalError):
     """The question has no answer. Nothing has changed, since inspection changes nothing."""
 
 
-@dataclass(eq=False)
 class BookOfAnotherChain(InspectionError):
     """The address book at `path` is of chain `found`; what is inspected is of chain `expected`."""
 
@@ -35,7 +31,6 @@ class BookOfAnotherChain(InspectionError):
     found: int
 
 
-@dataclass(eq=False)
 class NodeOfAnotherChain(InspectionError):
     """The state is of chain `expected`; the node at `endpoint` is of chain `found`."""
 
@@ -44,7 +39,6 @@ class NodeOfAnotherChain(InspectionError):
     found: int
 
 
-@dataclass(eq=False)
 class NotThisAdjudicator(InspectionError):
     """The state names the adjudicator `named` (20 bytes), and another was given."""
 
@@ -52,21 +46,18 @@ class NotThisAdjudicator(InspectionError):
     given: bytes
 
 
-@dataclass(eq=False)
 class AdjudicatorNotNamed(InspectionError):
     """A channel's adjudicator on chain `chain_id` was named neither by a book nor by its address."""
 
     chain_id: int
 
 
-@dataclass(eq=False)
 class NotThisKindOfId(InspectionError):
     """These 32 bytes are an address with zeros before it: no channel's id."""
 
     data: bytes
 
 
-@dataclass(eq=False)
 class ChannelUnknown(InspectionError):
     """No deposit was ever made into the channel (32 bytes) at `adjudicator` (20 bytes), and nothing is recorded of
     it."""
@@ -75,14 +66,12 @@ class ChannelUnknown(InspectionError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class RecordIncomplete(InspectionError):
     """A game's record, or the journal that it is made from, lacks the state of this turn."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class RecordRefused(InspectionError):
     """The state of a turn in a game's record cannot be believed. `reason`: the rule that it breaks."""
 
@@ -90,14 +79,12 @@ class RecordRefused(InspectionError):
     reason: ForcemoveError
 
 
-@dataclass(eq=False)
 class RecordChanged(InspectionError):
     """A member of a game's record does not follow from the rest of it: something was changed after it was written."""
 
     member: str
 
 
-@dataclass(eq=False)
 class GameMissing(InspectionError):
     """The channel plays the contract `contract`, and no game that is installed has it."""
 

@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -56,21 +55,18 @@ _MAX_SCRYPT_WORK = 2**23  # n * r * p; wallets have 2**21
 _MAX_PBKDF2_ROUNDS = 10_000_000
 
 
-@dataclass(eq=False)
 class KeyFileMissing(LocalError):
     """There is no key file at `path`."""
 
     path: str
 
 
-@dataclass(eq=False)
 class KeyFileExists(LocalError):
     """There is a file at `path` already; keys are never overwritten."""
 
     path: str
 
 
-@dataclass(eq=False)
 class KeyFileUnusable(LocalError):
     """The file at `path` could not be read or written."""
 
@@ -78,7 +74,6 @@ class KeyFileUnusable(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class MalformedKeyFile(LocalError):
     """The file at `path` is not an encrypted key file."""
 
@@ -86,19 +81,16 @@ class MalformedKeyFile(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class WrongPassphrase(LocalError):
     """The passphrase does not open the key file at `path`."""
 
     path: str
 
 
-@dataclass(eq=False)
 class EmptyPassphrase(LocalError):
     """A key file is not written with an empty passphrase."""
 
 
-@dataclass(eq=False)
 class MalformedPrivateKey(LocalError):
     """The given text is not a private key; it is not shown."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import CounterpartyError, ForcemoveError, LocalError, UnknownVersion
 
 __all__ = [
@@ -24,7 +22,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class ChannelOfOlderContracts(UnknownVersion):
     """A channel of the contracts of version 1, whose states are signed and hashed differently. The last release that
     knows them, and brings its money home, is `release`."""
@@ -32,7 +29,6 @@ class ChannelOfOlderContracts(UnknownVersion):
     release: str
 
 
-@dataclass(eq=False)
 class WrongPhase(LocalError):
     """The channel is in a phase in which `action` makes no sense."""
 
@@ -40,7 +36,6 @@ class WrongPhase(LocalError):
     phase: str
 
 
-@dataclass(eq=False)
 class MoneyMissing(LocalError):
     """The channel does not hold all deposits any more: a reorganisation has taken one away. No move is made before the
     deposit is there again."""
@@ -48,7 +43,6 @@ class MoneyMissing(LocalError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class EndpointsDiffer(LocalError):
     """An endpoint denies something that the others show of the channel, or they were not compared yet since the start,
     or since our own process stood still. No move is made before they agree, unless it answers a challenge; leaving is
@@ -57,7 +51,6 @@ class EndpointsDiffer(LocalError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class SignsNothing(LocalError):
     """We have no key for this channel, because ours is a copy of it: the states that were signed after the copy was
     made are not known here. The copy answers challenges and collects; the original may go on."""
@@ -65,7 +58,6 @@ class SignsNothing(LocalError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class ChannelIdUsed(LocalError):
     """The channel of this id has paid out already, before we have signed any state of it. A new channel needs a nonce
     that no other has had: draw one at random."""
@@ -73,7 +65,6 @@ class ChannelIdUsed(LocalError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class OutOfTurn(LocalError):
     """The next state is for `mover`, a participant's index, to sign."""
 
@@ -81,49 +72,42 @@ class OutOfTurn(LocalError):
     mover: int
 
 
-@dataclass(eq=False)
 class AlreadySigned(LocalError):
     """We have signed another state of this turn, or a later one. Two signatures for one turn can cost everything."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class FinalStateSigned(LocalError):
     """We have signed a final state: from there on only final states with its outcome are signed."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class NotSupported(LocalError):
     """Not every participant can be held to our newest state, so that nothing can be proved with it yet."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class OpeningMismatch(CounterpartyError):
     """A setup state is not exactly the agreed one."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class StateConflict(CounterpartyError):
     """A second, different state came for a turn. The first one is kept."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class SignatureMissing(CounterpartyError):
     """A state came without the signature of `participant` (an index)."""
 
     participant: int
 
 
-@dataclass(eq=False)
 class MessageRefused(CounterpartyError):
     """A counterparty has sent a message that breaks a rule, for this `reason`; `evidence` is what it sent."""
 

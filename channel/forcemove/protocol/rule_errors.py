@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import RuleError
 
 __all__ = [
@@ -64,14 +62,12 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class NotCanonical(RuleError):
     """The byte at this place of the calldata means nothing."""
 
     place: int
 
 
-@dataclass(eq=False)
 class LengthMismatch(RuleError):
     """Calldata is as long as what is read of it."""
 
@@ -79,28 +75,24 @@ class LengthMismatch(RuleError):
     submitted: int
 
 
-@dataclass(eq=False)
 class NotInABatch(RuleError):
     """A batch is of challenges, checkpoints, responses, conclusions and transfers."""
 
     selector: bytes
 
 
-@dataclass(eq=False)
 class ParticipantCountOutOfRange(RuleError):
     """A channel has 2 to 8 participants."""
 
     count: int
 
 
-@dataclass(eq=False)
 class ZeroParticipant(RuleError):
     """No participant may be the zero address."""
 
     index: int
 
 
-@dataclass(eq=False)
 class DuplicateParticipant(RuleError):
     """Participants are distinct."""
 
@@ -108,42 +100,36 @@ class DuplicateParticipant(RuleError):
     second: int
 
 
-@dataclass(eq=False)
 class ChallengeDurationOutOfRange(RuleError):
     """The challenge duration is 60 seconds to 365 days."""
 
     challenge_duration: int
 
 
-@dataclass(eq=False)
 class TotalTooHigh(RuleError):
     """A channel's total is at most 2**253 - 1."""
 
     total: int
 
 
-@dataclass(eq=False)
 class AllocationCountOutOfRange(RuleError):
     """An outcome has 1 to 32 allocations."""
 
     count: int
 
 
-@dataclass(eq=False)
 class TooManyAssets(RuleError):
     """An outcome names at most 4 assets."""
 
     count: int
 
 
-@dataclass(eq=False)
 class AssetsNotSorted(RuleError):
     """Allocations are grouped by asset in rising order."""
 
     index: int
 
 
-@dataclass(eq=False)
 class ForbiddenDestination(RuleError):
     """No allocation goes to nobody, to the adjudicator, or to the channel itself."""
 
@@ -151,14 +137,12 @@ class ForbiddenDestination(RuleError):
     destination: bytes
 
 
-@dataclass(eq=False)
 class OutcomeTotalOverflow(RuleError):
     """The amounts of one asset add up to less than 2**256."""
 
     asset: bytes
 
 
-@dataclass(eq=False)
 class WrongTotal(RuleError):
     """The amounts of the home asset add up to the channel's total."""
 
@@ -166,21 +150,18 @@ class WrongTotal(RuleError):
     submitted: int
 
 
-@dataclass(eq=False)
 class AppDataTooLong(RuleError):
     """appData and evidence have together at most 8,192 bytes."""
 
     length: int
 
 
-@dataclass(eq=False)
 class FinalStateWithAppData(RuleError):
     """A final state carries no appData and no evidence."""
 
     length: int
 
 
-@dataclass(eq=False)
 class TurnNumberNotConsecutive(RuleError):
     """The second state's turn number is exactly one higher."""
 
@@ -188,12 +169,10 @@ class TurnNumberNotConsecutive(RuleError):
     to: int
 
 
-@dataclass(eq=False)
 class AssetsChanged(RuleError):
     """Both outcomes name the same assets."""
 
 
-@dataclass(eq=False)
 class TotalChanged(RuleError):
     """Both outcomes allocate the same total of each asset."""
 
@@ -202,34 +181,28 @@ class TotalChanged(RuleError):
     to: int
 
 
-@dataclass(eq=False)
 class OutcomeChanged(RuleError):
     """This step must leave the outcome as it is."""
 
 
-@dataclass(eq=False)
 class AppDataChanged(RuleError):
     """This step must leave appData and evidence as they are."""
 
 
-@dataclass(eq=False)
 class FinalStateRequired(RuleError):
     """Only a final state follows a final state."""
 
 
-@dataclass(eq=False)
 class TransitionRefused(RuleError):
     """The app answered something else than true, or has no code."""
 
 
-@dataclass(eq=False)
 class StateCountOutOfRange(RuleError):
     """A proof has 1 to n states."""
 
     count: int
 
 
-@dataclass(eq=False)
 class SignedStateOutOfRange(RuleError):
     """A participant signs the state of its own turn or a later one of the proof."""
 
@@ -237,19 +210,16 @@ class SignedStateOutOfRange(RuleError):
     signed_state: int
 
 
-@dataclass(eq=False)
 class SignatureMalleable(RuleError):
     """`s` is at most half the group order; the twin signature is refused."""
 
     s: bytes
 
 
-@dataclass(eq=False)
 class SignatureUnrecoverable(RuleError):
     """The signature recovers to no address."""
 
 
-@dataclass(eq=False)
 class WrongSigner(RuleError):
     """The signature is somebody else's."""
 
@@ -257,7 +227,6 @@ class WrongSigner(RuleError):
     recovered: bytes
 
 
-@dataclass(eq=False)
 class ChannelFinalized(RuleError):
     """Too late: the channel is Finalized."""
 
@@ -265,7 +234,6 @@ class ChannelFinalized(RuleError):
     finalizes_at: int
 
 
-@dataclass(eq=False)
 class ChannelNotFinalized(RuleError):
     """Too early: the channel is not Finalized."""
 
@@ -273,21 +241,18 @@ class ChannelNotFinalized(RuleError):
     finalizes_at: int
 
 
-@dataclass(eq=False)
 class NoChallenge(RuleError):
     """There is no challenge to answer."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class ChannelClosed(RuleError):
     """Everything was paid; nothing more can be done with this id."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class TurnNumberNotIncreased(RuleError):
     """The record only rises."""
 
@@ -295,7 +260,6 @@ class TurnNumberNotIncreased(RuleError):
     submitted: int
 
 
-@dataclass(eq=False)
 class FingerprintMismatch(RuleError):
     """What was supplied is not what is recorded."""
 
@@ -303,42 +267,36 @@ class FingerprintMismatch(RuleError):
     submitted: int
 
 
-@dataclass(eq=False)
 class TurnNumberTooHigh(RuleError):
     """A turn below 2**32 can be recorded."""
 
     turn_num: int
 
 
-@dataclass(eq=False)
 class TimeTooLate(RuleError):
     """A clock runs out before the second 2**34 (in the year 2514)."""
 
     finalizes_at: int
 
 
-@dataclass(eq=False)
 class ChallengerNotParticipant(RuleError):
     """Only a participant challenges."""
 
     challenger: bytes
 
 
-@dataclass(eq=False)
 class NotAChannelId(RuleError):
     """An id whose 12 high bytes are zero would be an address."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class PayoutBegun(RuleError):
     """The channel has begun to pay out; deposits would be lost."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class HoldingsBelowExpected(RuleError):
     """The channel holds less than the depositor relies on."""
 
@@ -346,14 +304,12 @@ class HoldingsBelowExpected(RuleError):
     expected: int
 
 
-@dataclass(eq=False)
 class ChannelFull(RuleError):
     """The channel holds its total, and a state is recorded; deposits would be lost."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class NothingToDeposit(RuleError):
     """Nothing is missing up to the depositor's target."""
 
@@ -361,7 +317,6 @@ class NothingToDeposit(RuleError):
     target: int
 
 
-@dataclass(eq=False)
 class ValueMismatch(RuleError):
     """Ether deposits carry exactly their amount; others carry none."""
 
@@ -369,7 +324,6 @@ class ValueMismatch(RuleError):
     sent: int
 
 
-@dataclass(eq=False)
 class HoldingsOverflow(RuleError):
     """A channel holds less than 2**253 of an asset."""
 
@@ -377,28 +331,24 @@ class HoldingsOverflow(RuleError):
     amount: int
 
 
-@dataclass(eq=False)
 class IndicesNotIncreasing(RuleError):
     """Indices to pay are strictly increasing."""
 
     position: int
 
 
-@dataclass(eq=False)
 class IndexOutOfRange(RuleError):
     """There is no such allocation."""
 
     index: int
 
 
-@dataclass(eq=False)
 class IndexOfAnotherAsset(RuleError):
     """Indices to pay are of one asset."""
 
     index: int
 
 
-@dataclass(eq=False)
 class NotEnoughGasToPush(RuleError):
     """A payment failed that was allowed less gas than a payee may need: 60,000 and two new storage slots."""
 
@@ -406,7 +356,6 @@ class NotEnoughGasToPush(RuleError):
     allowed: int
 
 
-@dataclass(eq=False)
 class NothingToClaim(RuleError):
     """The account has no credit in this asset."""
 
@@ -414,14 +363,12 @@ class NothingToClaim(RuleError):
     asset: bytes
 
 
-@dataclass(eq=False)
 class ForbiddenRecipient(RuleError):
     """Nobody is there to be paid."""
 
     to: bytes
 
 
-@dataclass(eq=False)
 class PaymentRefused(RuleError):
     """The recipient or the asset refused the payment."""
 
@@ -430,12 +377,10 @@ class PaymentRefused(RuleError):
     amount: int
 
 
-@dataclass(eq=False)
 class ReentrancyGuardReentrantCall(RuleError):
     """The receiver of a payment called back into a function that moves money (OpenZeppelin's error)."""
 
 
-@dataclass(eq=False)
 class SafeERC20FailedOperation(RuleError):
     """The token did not let itself be pulled in (OpenZeppelin's error)."""
 

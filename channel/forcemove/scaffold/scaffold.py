@@ -32,7 +32,6 @@ _HIDDEN = {"gitignore": ".gitignore"}
 _TWO_SEATS = "seats: Sequence[int] = (2,)"
 
 
-@dataclass(eq=False)
 class FolderInUse(LocalError):
     """There is something at the path already."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import LocalError
 
 __all__ = ["AddressUnusable"]
 
 
-@dataclass(eq=False)
 class AddressUnusable(LocalError):
     """The service cannot listen at `host`, `port`: another program may listen there already."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import JournalError, JournalUnavailable, LocalError
 
 __all__ = [
@@ -28,7 +26,6 @@ __all__ = [
 # ------------------------------------------------------------------------------------------------------------- opening
 
 
-@dataclass(eq=False)
 class JournalUnusable(JournalError):
     """There can be no journal at this place: its folder is missing, or we have no permission."""
 
@@ -36,7 +33,6 @@ class JournalUnusable(JournalError):
     reason: str
 
 
-@dataclass(eq=False)
 class NotAJournal(JournalError):
     """Another program's file or database is at this place. It was left as it is."""
 
@@ -44,7 +40,6 @@ class NotAJournal(JournalError):
     reason: str
 
 
-@dataclass(eq=False)
 class JournalDamaged(JournalError):
     """The journal was damaged: a disk fault, or a copy that is not whole. It was left as it is."""
 
@@ -52,7 +47,6 @@ class JournalDamaged(JournalError):
     reason: str
 
 
-@dataclass(eq=False)
 class JournalOfNewerProgram(JournalError):
     """A newer program has written the journal, in format `version`; this one knows formats up to `known`."""
 
@@ -61,7 +55,6 @@ class JournalOfNewerProgram(JournalError):
     known: int
 
 
-@dataclass(eq=False)
 class JournalFileLost(JournalError):
     """A `file` that SQLite keeps beside the journal was removed or replaced while it was in use: what is written from
     now on would be lost with the process. Nothing that was not kept is sent."""
@@ -70,7 +63,6 @@ class JournalFileLost(JournalError):
     file: str
 
 
-@dataclass(eq=False)
 class PostgresqlMissing(LocalError):
     """The journal is on PostgreSQL, but Python's driver for it, psycopg, cannot be loaded."""
 
@@ -80,7 +72,6 @@ class PostgresqlMissing(LocalError):
 # ------------------------------------------------------------------------------------------------------------- passing
 
 
-@dataclass(eq=False)
 class JournalUnreachable(JournalUnavailable):
     """The database server does not answer, or has ended the connection."""
 
@@ -88,7 +79,6 @@ class JournalUnreachable(JournalUnavailable):
     reason: str
 
 
-@dataclass(eq=False)
 class JournalBusy(JournalUnavailable):
     """Another process has been writing for longer than we wait."""
 
@@ -96,7 +86,6 @@ class JournalBusy(JournalUnavailable):
     reason: str
 
 
-@dataclass(eq=False)
 class JournalUnwritable(JournalUnavailable):
     """The journal cannot be written just now: the disk is full, read-only or failing."""
 
@@ -107,21 +96,18 @@ class JournalUnwritable(JournalUnavailable):
 # ----------------------------------------------------------------------------------------------------------------- use
 
 
-@dataclass(eq=False)
 class ChannelNotStored(LocalError):
     """The journal has no channel of this id."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class AlreadyMoved(LocalError):
     """The channel was moved to another journal: this one signs nothing more in it, and cannot move it again."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class ImportRefused(LocalError):
     """The journal has this channel in version `ours`, not older than the file's, which is `theirs`. Nothing of the
     file was taken."""
@@ -131,14 +117,12 @@ class ImportRefused(LocalError):
     theirs: int
 
 
-@dataclass(eq=False)
 class LeaseNotHeld(LocalError):
     """The lease of this name is not ours: another process has taken it over, or we have never taken it."""
 
     name: str
 
 
-@dataclass(eq=False)
 class NonceTaken(LocalError):
     """The account has a transaction in flight with this nonce already; only replacing it is possible."""
 
@@ -146,14 +130,12 @@ class NonceTaken(LocalError):
     nonce: int
 
 
-@dataclass(eq=False)
 class NotInOutbox(LocalError):
     """The outbox has no request of this number, or not of this account: it has its nonce already."""
 
     number: int
 
 
-@dataclass(eq=False)
 class NotInFlight(LocalError):
     """The account has no transaction with this nonce in flight that could be replaced."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from forcemove.errors import ForcemoveError, LocalError
@@ -25,12 +24,10 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class TransportError(ForcemoveError):
     """The transport between players failed, which costs time and no money."""
 
 
-@dataclass(eq=False)
 class RelayUnreachable(TransportError):
     """Nobody answers at `url`, or the server there is no relay."""
 
@@ -38,7 +35,6 @@ class RelayUnreachable(TransportError):
     reason: str
 
 
-@dataclass(eq=False)
 class RelayFaulty(TransportError):
     """The server at `url` has sent nothing of use for `seconds`, and is given up; the last error is `reason`."""
 
@@ -47,14 +43,12 @@ class RelayFaulty(TransportError):
     reason: str
 
 
-@dataclass(eq=False)
 class NatsMissing(TransportError):
     """The library for NATS servers is not installed."""
 
     reason: str
 
 
-@dataclass(eq=False)
 class StreamUnsuitable(TransportError):
     """The NATS server at `url` has a stream of this name already, whose `setting` would lose or spoil messages. The
     stream was not changed."""
@@ -66,14 +60,12 @@ class StreamUnsuitable(TransportError):
     wanted: str
 
 
-@dataclass(eq=False)
 class TwoSeatsOnly(TransportError):
     """The lobby of a NATS server takes no offer for `seats` players, only for two."""
 
     seats: int
 
 
-@dataclass(eq=False)
 class TransportClosed(TransportError):
     """We have closed our connection to the relay at `url`; posts that were not acknowledged may be in the log or
     not."""
@@ -101,7 +93,6 @@ class Reason(Enum):
     MALFORMED = "malformed"
 
 
-@dataclass(eq=False)
 class RelayRefused(TransportError):
     """The relay refuses our request: `reason` says why, `detail` in the relay's own text. `about`: the id of the table
     or the offer."""
@@ -117,7 +108,6 @@ def refusal(about: bytes, reason: str, detail: str) -> RelayRefused:
     return RelayRefused(about, Reason(reason) if known else Reason.MALFORMED, detail)
 
 
-@dataclass(eq=False)
 class LinkCut(LocalError):
     """Of a link of `expected` characters only `present` are there."""
 
@@ -125,7 +115,6 @@ class LinkCut(LocalError):
     expected: int
 
 
-@dataclass(eq=False)
 class LogReplaced(TransportError):
     """The relay shows another log than before: entry `position` of the table's log (from 0), or one before it, is gone
     or changed. A game whose order counts cannot go on."""
@@ -134,7 +123,6 @@ class LogReplaced(TransportError):
     position: int
 
 
-@dataclass(eq=False)
 class LogBegins(TransportFault):
     """Entries before number `first` were dropped, or the relay has begun its log again; reading goes on there."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
@@ -84,7 +83,6 @@ CHANGE_SECONDS = 5.0
 """Seconds that a change of listed offers is waited for, before new offers are looked for."""
 
 
-@dataclass(eq=False)
 class OfferOfAnotherChain(CounterpartyError):
     """The offer is for chain `offered`, and we play on chain `ours`; 0 is a friendly game, without a chain."""
 
@@ -92,7 +90,6 @@ class OfferOfAnotherChain(CounterpartyError):
     ours: int
 
 
-@dataclass(eq=False)
 class OfferForAnother(CounterpartyError):
     """Only the player of address `guest` may join the offer, and not `other`."""
 
@@ -100,7 +97,6 @@ class OfferForAnother(CounterpartyError):
     other: bytes
 
 
-@dataclass(eq=False)
 class OtherOfferShown(CounterpartyError):
     """The lobby does not show the offer `hash` as its host has signed it."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import LocalError, PassingError
 
 __all__ = ["AccountInUse", "LookFailed"]
 
 
-@dataclass(eq=False)
 class AccountInUse(LocalError):
     """Another process sends the account's transactions, and has not taken our requests out of the outbox. They wait
     for that process, or until it has stopped."""
@@ -18,7 +15,6 @@ class AccountInUse(LocalError):
     account: bytes
 
 
-@dataclass(eq=False)
 class LookFailed(PassingError):
     """A look at something outside has raised an unexpected error, `reason` in Python's words: a library could not read
     an answer, or the fault is ours. The look is tried again."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove import AppError
 
 __all__ = [
@@ -18,14 +16,12 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class ScalarOutOfRange(AppError):
     """A scalar of a proof is not from 1 to the group's order less 1."""
 
     scalar: int
 
 
-@dataclass(eq=False)
 class PointRefused(AppError):
     """These coordinates are of no point of the curve, or of one whose x is not below the group's order."""
 
@@ -33,35 +29,30 @@ class PointRefused(AppError):
     y: int
 
 
-@dataclass(eq=False)
 class SlopeRefused(AppError):
     """This is not the slope of the line through two points whose sum is taken."""
 
     slope: int
 
 
-@dataclass(eq=False)
 class KeyRefused(AppError):
     """The proof of knowing a key's secret does not hold. `challenge`: what it should be."""
 
     challenge: int
 
 
-@dataclass(eq=False)
 class MaskRefused(AppError):
     """A multiple of a masked card (`x`: of its C1, or of its share) is not the one that the proof needs."""
 
     x: int
 
 
-@dataclass(eq=False)
 class ShareRefused(AppError):
     """The proof of shares does not hold. `challenge`: what it should be."""
 
     challenge: int
 
 
-@dataclass(eq=False)
 class CardUnknown(AppError):
     """What is left when all masks are off is not the card that it should be, or no card of the deck. `card`: its
     number, or the number of cards."""
@@ -69,7 +60,6 @@ class CardUnknown(AppError):
     card: int
 
 
-@dataclass(eq=False)
 class ShuffleRefused(AppError):
     """The proof of a shuffle does not hold. `equation`: the first that fails, such as `t1`, or what is malformed."""
 

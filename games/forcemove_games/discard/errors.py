@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove import AppError
 from forcemove_games.cards.errors import (
     CardUnknown,
@@ -30,7 +28,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class WrongEvidenceLength(AppError):
     """Evidence has exactly the length that the position asks for, in bytes."""
 
@@ -38,7 +35,6 @@ class WrongEvidenceLength(AppError):
     submitted: int
 
 
-@dataclass(eq=False)
 class UnexpectedWord(AppError):
     """After this move word `word` of appData is another one."""
 
@@ -47,14 +43,12 @@ class UnexpectedWord(AppError):
     submitted: int
 
 
-@dataclass(eq=False)
 class CardNotHeld(AppError):
     """The card with this index is not in the mover's hand."""
 
     index: int
 
 
-@dataclass(eq=False)
 class CardDoesNotFit(AppError):
     """The card has neither the suit nor the value of the top card."""
 
@@ -62,28 +56,24 @@ class CardDoesNotFit(AppError):
     top: int
 
 
-@dataclass(eq=False)
 class CardDenied(AppError):
     """The mover has said that it does not have this card: it could not move then."""
 
     card: int
 
 
-@dataclass(eq=False)
 class NothingToDraw(AppError):
     """All cards are drawn."""
 
     drawn: int
 
 
-@dataclass(eq=False)
 class CouldDraw(AppError):
     """Nobody is unable to move while cards are left to draw."""
 
     drawn: int
 
 
-@dataclass(eq=False)
 class CardNotInDeck(AppError):
     """The masked card with this index is not that of the deck: its path does not lead to the root."""
 

@@ -22,7 +22,6 @@ _KEPT = 2
 """How many seeds and decks are kept, the newest: those before and after a move."""
 
 
-@dataclass(eq=False)
 class HandSecretsLost(LocalError):
     """We cannot go on in hand `hand` (from 0), because `what` is not among our secrets: they were lost, or are those of
     another player."""

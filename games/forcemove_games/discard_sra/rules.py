@@ -67,7 +67,6 @@ class Turn:
     index: int | None = None
 
 
-@dataclass(eq=False)
 class PileNotEmpty(CardFault):
     """`seat` says that it can't move, and could draw: `left` cards are there."""
 
@@ -75,7 +74,6 @@ class PileNotEmpty(CardFault):
     left: int
 
 
-@dataclass(eq=False)
 class CouldMove(CardFault):
     """`seat` has said in turn `turn` (from 0) that it can't move, and had a `card` that fits on the `top` discard."""
 
@@ -85,7 +83,6 @@ class CouldMove(CardFault):
     top: int
 
 
-@dataclass(eq=False)
 class NotStuck(LocalError):
     """We want to say that we can't move, and can: `left` cards are there to draw, or these `cards` of our hand fit.
     They are in our hand: this error is not for the counterparty to read."""

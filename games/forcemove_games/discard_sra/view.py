@@ -26,7 +26,6 @@ PUBLIC = ""
 _TYPES = {Kind.DISCARD: "Discard", Kind.DRAW: "Draw", Kind.CANNOT_MOVE: "CannotMove"}
 
 
-@dataclass(eq=False)
 class NotLegal(CounterpartyError):
     """An action that the rules do not allow in this state: out of turn, a card that does not fit or was discarded
     already, a draw from an empty pile, and so on. `client_id`: the client that it names; None for an action that is

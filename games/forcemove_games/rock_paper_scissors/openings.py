@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from forcemove import LocalError, MalformedBytes, keccak256
 from forcemove_games.commitment import Opening
@@ -15,7 +14,6 @@ __all__ = ["UnknownCommitment", "decode_openings", "encode_openings", "find_open
 _OPENING_LENGTH = 64
 
 
-@dataclass(eq=False)
 class UnknownCommitment(LocalError):
     """We have to open a commitment whose opening we do not have: the secrets were lost or are another player's."""
 

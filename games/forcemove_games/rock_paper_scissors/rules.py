@@ -7,7 +7,6 @@ none they raise the `AppError` that forbids it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import index
 
 from msgspec.structs import replace
@@ -70,7 +69,6 @@ TABLE: tuple[TransitionRow, ...] = (
 """Every kind of move. `stakes` is what the signer takes from the other; nothing else but the named fields changes."""
 
 
-@dataclass(eq=False)
 class WrongProposedAt(AppError):
     """A proposal names the turn on which it is made."""
 
@@ -78,7 +76,6 @@ class WrongProposedAt(AppError):
     submitted: int
 
 
-@dataclass(eq=False)
 class ProposedAtChanged(AppError):
     """The turn of the proposal stays as it is until the commitment is opened."""
 
@@ -86,7 +83,6 @@ class ProposedAtChanged(AppError):
     to: int
 
 
-@dataclass(eq=False)
 class PreCommitChanged(AppError):
     """The commitment stays as it is until it is opened."""
 
@@ -94,7 +90,6 @@ class PreCommitChanged(AppError):
     to: bytes
 
 
-@dataclass(eq=False)
 class BPlayChanged(AppError):
     """The weapon of B stays as it is."""
 
@@ -102,7 +97,6 @@ class BPlayChanged(AppError):
     to: int
 
 
-@dataclass(eq=False)
 class WrongReveal(AppError):
     """What A reveals is not what it has committed to."""
 
@@ -110,7 +104,6 @@ class WrongReveal(AppError):
     revealed: bytes
 
 
-@dataclass(eq=False)
 class WrongRound(AppError):
     """This is not the round that must follow."""
 
@@ -118,7 +111,6 @@ class WrongRound(AppError):
     submitted: int
 
 
-@dataclass(eq=False)
 class RoundNumberOverflow(AppError):
     """No round has a higher number."""
 

@@ -72,7 +72,6 @@ Choose = Callable[[Randomness], Weapon]
 """Decides on our weapon, given a source of randomness."""
 
 
-@dataclass(eq=False)
 class ActionNotDue(CounterpartyError):
     """A client has acted out of turn: it is not a player, plays or reveals twice, or reveals before the last play."""
 
@@ -80,14 +79,12 @@ class ActionNotDue(CounterpartyError):
     type: str
 
 
-@dataclass(eq=False)
 class DisclosesMore(CounterpartyError):
     """A client's action changes more than that action may show."""
 
     client_id: str
 
 
-@dataclass(eq=False)
 class NoSuchWeapon(CounterpartyError):
     """A client has revealed a number that is not a weapon."""
 
@@ -95,7 +92,6 @@ class NoSuchWeapon(CounterpartyError):
     choice: int
 
 
-@dataclass(eq=False)
 class CommitmentNotOpened(CounterpartyError):
     """The client's reveal does not open its `commitment` (32 bytes): another weapon or salt, or a commitment that
     somebody else has made."""

@@ -8,7 +8,7 @@ A card's `index` is its place in the shuffled deck, 0 at the top; a `card` is it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from forcemove import CounterpartyError, LocalError
 
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class CardFault(CounterpartyError):
     """A counterparty did what the protocol does not allow. Nothing has changed.
 
@@ -48,14 +47,12 @@ class CardFault(CounterpartyError):
     culprit: str | None = field(default=None, kw_only=True)
 
 
-@dataclass(eq=False)
 class DeckNotDue(CardFault):
     """A deck came at `step`, in which it is ours to send one, or after the last step, 3."""
 
     step: int
 
 
-@dataclass(eq=False)
 class WrongCount(CardFault):
     """The number of numbers, or of keys, is not that of the cards."""
 
@@ -63,7 +60,6 @@ class WrongCount(CardFault):
     received: int
 
 
-@dataclass(eq=False)
 class NumberOutOfRange(CardFault):
     """The number at `index` is not an integer from 2 to p - 2."""
 
@@ -71,7 +67,6 @@ class NumberOutOfRange(CardFault):
     number: int
 
 
-@dataclass(eq=False)
 class NotASquare(CardFault):
     """The number at `index` is not a square modulo p, so that it can be told from a card under any key."""
 
@@ -79,7 +74,6 @@ class NotASquare(CardFault):
     number: int
 
 
-@dataclass(eq=False)
 class NumberTwice(CardFault):
     """The same number is at both indices."""
 
@@ -87,7 +81,6 @@ class NumberTwice(CardFault):
     second: int
 
 
-@dataclass(eq=False)
 class NotEncrypted(CardFault):
     """The number at `index` was there already: in the deck of `step`, or among the open cards where that is None."""
 
@@ -95,21 +88,18 @@ class NotEncrypted(CardFault):
     step: int | None
 
 
-@dataclass(eq=False)
 class InvalidExponent(CardFault):
     """An exponent that is not a key: not odd, out of range, or without an inverse."""
 
     exponent: int
 
 
-@dataclass(eq=False)
 class PileEmpty(CardFault):
     """`seat`, or None for all together, asks for a card, and no card is left."""
 
     seat: int | None
 
 
-@dataclass(eq=False)
 class NotTheTop(CardFault):
     """`requested` is not the index of the card at the top of the pile."""
 
@@ -117,7 +107,6 @@ class NotTheTop(CardFault):
     requested: int
 
 
-@dataclass(eq=False)
 class DrawNotAllowed(CardFault):
     """The game's rules do not let `seat` draw now."""
 
@@ -125,7 +114,6 @@ class DrawNotAllowed(CardFault):
     index: int
 
 
-@dataclass(eq=False)
 class DiscardNotAllowed(CardFault):
     """The game's rules do not let `seat` discard this card, which lies at `index`, now."""
 
@@ -134,7 +122,6 @@ class DiscardNotAllowed(CardFault):
     card: int
 
 
-@dataclass(eq=False)
 class KeyNotDue(CardFault):
     """`seat` has given its key for a card whose key it is not to give (yet)."""
 
@@ -142,7 +129,6 @@ class KeyNotDue(CardFault):
     index: int
 
 
-@dataclass(eq=False)
 class KeyGivenTwice(CardFault):
     """`seat` has given its key for this card before."""
 
@@ -150,14 +136,12 @@ class KeyGivenTwice(CardFault):
     index: int
 
 
-@dataclass(eq=False)
 class NoSuchCard(CardFault):
     """With both keys the number at `index` is not a card of the deck: a false key, or a false number in the shuffle."""
 
     index: int
 
 
-@dataclass(eq=False)
 class CardTwice(CardFault):
     """Two indices hold one card. One of them may be in our hand: this error is not for the counterparty to read."""
 
@@ -166,40 +150,34 @@ class CardTwice(CardFault):
     second: int
 
 
-@dataclass(eq=False)
 class NotOurStep(LocalError):
     """We are to wait for the counterparty's deck in this `step`, or the shuffle is over (4)."""
 
     step: int
 
 
-@dataclass(eq=False)
 class ShuffleNotFinished(LocalError):
     """There is no pile before the last of the four steps is done; `step` is the next."""
 
     step: int
 
 
-@dataclass(eq=False)
 class NoCardToDraw(LocalError):
     """We want a card from the pile, and no card is left."""
 
 
-@dataclass(eq=False)
 class NotInHand(LocalError):
     """We want to discard a card that we do not hold: not drawn, not opened to us yet, or discarded already."""
 
     index: int
 
 
-@dataclass(eq=False)
 class OurDrawNotAllowed(LocalError):
     """We want to draw the card at `index`, and the game's rules do not let us now. Nothing was posted."""
 
     index: int
 
 
-@dataclass(eq=False)
 class OurDiscardNotAllowed(LocalError):
     """We want to discard this card, which lies at `index`, and the game's rules do not let us now. Nothing was posted.
     The card is in our hand: this error is not for the counterparty to read."""

@@ -6,7 +6,6 @@ the mark on cell i is bit `2**(8-i)` of a set of marks. X starts a round.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from msgspec import Struct
@@ -52,7 +51,6 @@ class PositionType(LabelledEnum):
     PLAY_AGAIN_ME_SECOND = 5
 
 
-@dataclass(eq=False)
 class MarksOverlap(AppError):
     """A cell is marked twice."""
 
@@ -60,7 +58,6 @@ class MarksOverlap(AppError):
     crosses: int
 
 
-@dataclass(eq=False)
 class WrongMarkCount(AppError):
     """The numbers of marks do not fit the type of the position."""
 
@@ -69,7 +66,6 @@ class WrongMarkCount(AppError):
     crosses: int
 
 
-@dataclass(eq=False)
 class BoardFull(AppError):
     """X says that play goes on where no cell is left."""
 
@@ -77,7 +73,6 @@ class BoardFull(AppError):
     crosses: int
 
 
-@dataclass(eq=False)
 class UnexpectedLine(AppError):
     """A position of this type holds no such line."""
 
@@ -85,7 +80,6 @@ class UnexpectedLine(AppError):
     marks: int
 
 
-@dataclass(eq=False)
 class LineMissing(AppError):
     """Victory is declared without a line."""
 

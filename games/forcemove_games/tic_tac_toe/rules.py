@@ -6,8 +6,6 @@ none they raise an `InvalidValue` or the `AppError` that forbids it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove import AppError, InvalidValue, Move, TransitionRow, VariablePart
 from forcemove_games.tic_tac_toe.position import (
     FULL_BOARD,
@@ -77,7 +75,6 @@ _STAKES = {
 }
 
 
-@dataclass(eq=False)
 class NotOneNewMark(AppError):
     """A move adds exactly one mark to the mover's."""
 
@@ -85,7 +82,6 @@ class NotOneNewMark(AppError):
     to: int
 
 
-@dataclass(eq=False)
 class OtherMarksChanged(AppError):
     """A move leaves the other's marks as they are."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from forcemove import CounterpartyError, LocalError
@@ -21,7 +20,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class NotJson(LocalError):
     """A value that is not strict JSON. `path`: the place in it (a JSON Pointer)."""
 
@@ -29,45 +27,38 @@ class NotJson(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class UnknownViewer(LocalError):
     """The game has no filter for this viewer."""
 
     viewer: str | None
 
 
-@dataclass(eq=False)
 class TwoResults(LocalError):
     """A function has changed its argument, and has returned another value, too. `function`: its name."""
 
     function: str
 
 
-@dataclass(eq=False)
 class NotAwaited(LocalError):
     """A function of the game is a coroutine or has returned an awaitable; views await nothing."""
 
     function: str
 
 
-@dataclass(eq=False)
 class OutsideAction(LocalError):
     """`apply_update` is called where no action is being played or replayed."""
 
 
-@dataclass(eq=False)
 class NestedAction(LocalError):
     """An action is played or replayed inside an action of the same game."""
 
 
-@dataclass(eq=False)
 class NoDisclosure(CounterpartyError):
     """`new_info` has `given` entries, and the action wants one more."""
 
     given: int
 
 
-@dataclass(eq=False)
 class DisclosuresLeft(CounterpartyError):
     """`new_info` has `given` entries, and the action has taken `taken` of them."""
 
@@ -75,7 +66,6 @@ class DisclosuresLeft(CounterpartyError):
     taken: int
 
 
-@dataclass(eq=False)
 class DisclosureMalformed(CounterpartyError):
     """An entry of `new_info` is not JSON Patch, has too many or forbidden operations, does not fit the view, or makes
     it too large."""
@@ -84,7 +74,6 @@ class DisclosureMalformed(CounterpartyError):
     reason: str
 
 
-@dataclass(eq=False)
 class ReplayMismatch(LocalError):
     """The game breaks the law of views: from `viewer`'s view, the action and `patch` lead to `replay` (or raise it),
     and not to `result`, the view of the new state."""

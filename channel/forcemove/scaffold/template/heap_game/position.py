@@ -31,7 +31,6 @@ class PositionType(LabelledEnum):
     TAKING = 1
 
 
-@dataclass(eq=False)
 class WrongPositionLength(AppError):
     """appData has exactly the length of a position, in bytes."""
 
@@ -39,7 +38,6 @@ class WrongPositionLength(AppError):
     submitted: int
 
 
-@dataclass(eq=False)
 class MalformedPosition(AppError):
     """Word `word` of the position holds a value that it cannot have there."""
 

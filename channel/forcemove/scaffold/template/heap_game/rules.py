@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from forcemove import Allocation, AppError, Move, Outcome, TransitionRow, VariablePart
 
@@ -29,14 +28,12 @@ TABLE = (
 """Every kind of legal move."""
 
 
-@dataclass(eq=False)
 class NotOneAllocationEach(AppError):
     """Each participant has one allocation."""
 
     count: int
 
 
-@dataclass(eq=False)
 class NotOneAsset(AppError):
     """All allocations are of one asset."""
 
@@ -44,7 +41,6 @@ class NotOneAsset(AppError):
     another: bytes
 
 
-@dataclass(eq=False)
 class DestinationChanged(AppError):
     """Allocation `index` must keep its destination."""
 
@@ -53,14 +49,12 @@ class DestinationChanged(AppError):
     to: bytes
 
 
-@dataclass(eq=False)
 class UnwantedEvidence(AppError):
     """The game needs no evidence; what nobody needs would only make a dispute dear."""
 
     length: int
 
 
-@dataclass(eq=False)
 class StakeChanged(AppError):
     """The stake stays as it is as long as the channel lives."""
 
@@ -68,7 +62,6 @@ class StakeChanged(AppError):
     to: int
 
 
-@dataclass(eq=False)
 class WrongTake(AppError):
     """A move takes one to three."""
 
@@ -76,7 +69,6 @@ class WrongTake(AppError):
     left: int
 
 
-@dataclass(eq=False)
 class BalanceTooLow(AppError):
     """Allocation `index` cannot give `stakes` times `stake`."""
 
@@ -86,7 +78,6 @@ class BalanceTooLow(AppError):
     stake: int
 
 
-@dataclass(eq=False)
 class WrongAmount(AppError):
     """After this move allocation `index` holds `expected`."""
 
