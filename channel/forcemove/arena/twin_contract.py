@@ -18,15 +18,7 @@ from forcemove.game import PlayableApp
 from forcemove.node.policy import dispute_gas_of
 from forcemove.protocol import adjudication as twin
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
-from forcemove.protocol.codec.packed import (
-    SELECTORS,
-    BatchCall,
-    ChallengeCall,
-    CheckpointCall,
-    ConcludeCall,
-    RespondCall,
-    TransferCall,
-)
+from forcemove.protocol.codec import packed
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.encoding import channel_id
 from forcemove.protocol.hashing import keccak256
@@ -36,11 +28,11 @@ from forcemove.protocol.words import late_key, word_key, words_of
 
 __all__ = ["TwinAnswer", "TwinContract"]
 
-_PACKED = frozenset(SELECTORS.values())
+_PACKED = frozenset(packed.SELECTORS.values())
 _LEAST_GAS = 21_000
 _SIGNATURE = 64
 _BATCH_FAILED = keccak256(b"BatchFailed(uint256,bytes4)")
-_Dispute = ChallengeCall | CheckpointCall | RespondCall
+_Dispute = packed.ChallengeCall | packed.CheckpointCall | packed.RespondCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +122,12 @@ class TwinContract:
             raise Reverted(b"")
         call = decode_call(data)
         match call:
-            case BatchCall():
+            case packed.BatchCall():
                 return self._batch(before, transaction, call)
-            case TransferCall(id_, asset, state_hash, outcome, indices):
+            case packed.TransferCall(id_, asset, state_hash, outcome, indices):
                 result = twin.transfer(before, transaction, id_, asset, state_hash, outcome, indices)
                 return self._done(result, OSAKA.usual_conclude)
-            case ConcludeCall(fixed_part, outcome, turn_num, signatures):
+            case packed.ConcludeCall(fixed_part, outcome, turn_num, signatures):
                 self._learn(before, fixed_part)
                 result = twin.conclude(before, transaction, fixed_part, outcome, turn_num, signatures)
                 return self._done(result, OSAKA.usual_conclude)
@@ -150,27 +142,27 @@ class TwinContract:
         if game is None:
             raise Reverted(b"")
         match call:
-            case ChallengeCall(_, proof, signature):
+            case packed.ChallengeCall(_, proof, signature):
                 result = twin.challenge(before, transaction, fixed_part, proof, signature, game)
                 (log,) = result.logs
                 is_checked = isinstance(log, ChallengeRegistered) and log.signatures
                 unchecked = (signature is not None) + (0 if is_checked else len(proof.signatures))
                 arguments = arguments[: len(arguments) - _SIGNATURE * unchecked]
-            case CheckpointCall(_, proof):
+            case packed.CheckpointCall(_, proof):
                 result = twin.checkpoint(before, transaction, fixed_part, proof, game)
-            case RespondCall(_, challenged, response, by_mover):
+            case packed.RespondCall(_, challenged, response, by_mover):
                 result = twin.respond(before, transaction, fixed_part, challenged, response, by_mover, game)
                 (log,) = result.logs
                 turn_num = log.state.turn_num if isinstance(log, Responded) else 0
                 arguments = turn_num.to_bytes(6) + arguments
-        is_short = isinstance(call, ChallengeCall | CheckpointCall) and len(call.proof.states) == 1
+        is_short = isinstance(call, packed.ChallengeCall | packed.CheckpointCall) and len(call.proof.states) == 1
         return self._done(result, OSAKA.usual_dispute if is_short else dispute_gas_of(game, OSAKA), arguments)
 
     def _learn(self, before: Adjudication, fixed_part: FixedPart) -> None:
         """Keep what a channel is funded with: its words are made of that."""
         self._totals[channel_id(fixed_part, before.domain)] = fixed_part.total
 
-    def _batch(self, before: Adjudication, transaction: Transaction, call: BatchCall) -> TwinAnswer:
+    def _batch(self, before: Adjudication, transaction: Transaction, call: packed.BatchCall) -> TwinAnswer:
         after = TwinAnswer(before)
         for place, item in enumerate(call.items):
             operation = Call(self.address, item.calldata)

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from forcemove.errors import ForcemoveError
-from forcemove.history.entries import (
-    Entry,
-    LogIncluded,
-    LogPosition,
-    LogReorged,
-    SignatureAdded,
-    StateAccepted,
-    StateSigned,
-    TxMined,
-    TxRefused,
-    TxReorged,
-    TxRequested,
-)
+from forcemove.history import entries
 from forcemove.history.index import HistoryIndex
 from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS
 from forcemove.protocol.encoding import hash_state
@@ -59,7 +47,7 @@ def author_of(channel: Channel, refused: SignedState | None) -> int | None:
     return mover
 
 
-def state_entries(before: Channel, after: Channel, time: int, *, from_chain: bool) -> list[Entry]:
+def state_entries(before: Channel, after: Channel, time: int, *, from_chain: bool) -> list[entries.Entry]:
     """The states that were signed or accepted in one step, in the order of turns.
 
     - `before`, `after`: the channel around the step.
@@ -69,7 +57,7 @@ def state_entries(before: Channel, after: Channel, time: int, *, from_chain: boo
     if before.accepted is after.accepted:
         return []
     ours = None if after.last_signed in (None, before.last_signed) else after.last_signed
-    found: list[Entry] = []
+    found: list[entries.Entry] = []
     known = set(map(id, before.accepted))
     for each in after.accepted:
         if id(each) not in known:
@@ -79,7 +67,7 @@ def state_entries(before: Channel, after: Channel, time: int, *, from_chain: boo
 
 def _entered(
     before: Channel, accepted: Accepted, index: int, time: int, *, ours: tuple[int, bytes] | None, from_chain: bool
-) -> Iterable[Entry]:
+) -> Iterable[entries.Entry]:
     """What a state that was not accepted in just this form before adds. `ours`: turn and hash of what we have signed in
     this step."""
     state = accepted.hashes.state
@@ -88,32 +76,32 @@ def _entered(
             if known.hashes.state == state:
                 return _added(known, accepted, index, time)
     if ours is None or ours[1] != state:
-        return (StateAccepted(time, accepted.signed, from_chain),)
+        return (entries.StateAccepted(time, accepted.signed, from_chain),)
     if len(accepted.signed.signatures) == 1:
-        return (StateSigned(time, accepted.signed),)
+        return (entries.StateSigned(time, accepted.signed),)
     return _countersigned(accepted.signed, index, time, from_chain=from_chain)
 
 
-def _countersigned(signed: SignedState, index: int, time: int, *, from_chain: bool) -> Iterable[Entry]:
+def _countersigned(signed: SignedState, index: int, time: int, *, from_chain: bool) -> Iterable[entries.Entry]:
     """A counterparty's state that we have signed in the same step."""
     others = {each: signature for each, signature in signed.signatures.items() if each != index}
-    yield StateAccepted(time, SignedState(signed.state, others), from_chain)
-    yield SignatureAdded(time, signed.state.turn_num, index, signed.signatures[index])
+    yield entries.StateAccepted(time, SignedState(signed.state, others), from_chain)
+    yield entries.SignatureAdded(time, signed.state.turn_num, index, signed.signatures[index])
 
 
-def _added(before: Accepted, after: Accepted, ours: int, time: int) -> Iterator[Entry]:
+def _added(before: Accepted, after: Accepted, ours: int, time: int) -> Iterator[entries.Entry]:
     """The signatures that a known state has got: others' before ours."""
     new = after.signed.signatures.keys() - before.signed.signatures.keys()
     for index in sorted(new, key=lambda each: (each == ours, each)):
-        yield SignatureAdded(time, after.state.turn_num, index, after.signed.signatures[index])
+        yield entries.SignatureAdded(time, after.state.turn_num, index, after.signed.signatures[index])
 
 
 # ------------------------------------------------------------------------------------------------------------ the chain
 
 
 def log_entries(
-    index: HistoryIndex, shown: Sequence[tuple[Log, LogPosition]], after_block: int, time: int
-) -> list[Entry]:
+    index: HistoryIndex, shown: Sequence[tuple[Log, entries.LogPosition]], after_block: int, time: int
+) -> list[entries.Entry]:
     """What a chain's logs add to a history: those that are new, after those that are gone.
 
     - `index`: of the history.
@@ -125,12 +113,12 @@ def log_entries(
     standing = [each for each in index.logs.values() if each.position.block_number > after_block]
     gone = [each for each in reversed(standing) if (each.position.block_hash, each.position.log_index) not in keys]
     new = [each for each in shown if (each[1].block_hash, each[1].log_index) not in index.logs]
-    found: list[Entry] = [LogReorged(time, each.log, each.position) for each in gone]
+    found: list[entries.Entry] = [entries.LogReorged(time, each.log, each.position) for each in gone]
     blocks = {each.position.block_hash for each in gone}
     for mined in index.mined.values():
         if mined.block_hash in blocks:
             found.append(_reorged(mined, time))
-    return found + [LogIncluded(time, *each) for each in new]
+    return found + [entries.LogIncluded(time, *each) for each in new]
 
 
 def request_of(submission: Submission) -> bytes:
@@ -138,7 +126,7 @@ def request_of(submission: Submission) -> bytes:
     return keccak256(SUBMISSIONS.encode(submission))
 
 
-def request_entries(index: HistoryIndex, before: Channel, after: Channel, time: int) -> list[Entry]:
+def request_entries(index: HistoryIndex, before: Channel, after: Channel, time: int) -> list[entries.Entry]:
     """The transactions that were asked for in one step; one that was asked for before, and is not mined, is not named
     again."""
     if before.requested is after.requested:
@@ -146,11 +134,13 @@ def request_entries(index: HistoryIndex, before: Channel, after: Channel, time: 
     new = [each for each in after.requested if each not in before.requested]
     named = [(request_of(each), each) for each in new]
     return [
-        TxRequested(time, request, operation_name(each)) for request, each in named if request not in index.requested
+        entries.TxRequested(time, request, operation_name(each))
+        for request, each in named
+        if request not in index.requested
     ]
 
 
-def mined_entries(index: HistoryIndex, mined: TxMined) -> list[Entry]:
+def mined_entries(index: HistoryIndex, mined: entries.TxMined) -> list[entries.Entry]:
     """What a mined transaction adds to a history: nothing where the history has it; where another block had it before,
     that it was removed there."""
     known = index.mined.get(mined.request)
@@ -161,10 +151,10 @@ def mined_entries(index: HistoryIndex, mined: TxMined) -> list[Entry]:
     return [_reorged(known, mined.time), mined]
 
 
-def refused_entries(index: HistoryIndex, refused: TxRefused) -> list[Entry]:
+def refused_entries(index: HistoryIndex, refused: entries.TxRefused) -> list[entries.Entry]:
     """What a refusal adds to a history: nothing where the same request was refused for the same reason before."""
     return [] if index.refusals.get(refused.request) == (refused.kind, refused.facts) else [refused]
 
 
-def _reorged(mined: TxMined, time: int) -> TxReorged:
-    return TxReorged(time, mined.request, mined.operation, mined.transaction_hash, mined.block_hash)
+def _reorged(mined: entries.TxMined, time: int) -> entries.TxReorged:
+    return entries.TxReorged(time, mined.request, mined.operation, mined.transaction_hash, mined.block_hash)

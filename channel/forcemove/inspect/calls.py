@@ -9,23 +9,14 @@ from forcemove.errors import ForcemoveError, MalformedBytes, RuleError
 from forcemove.game import Game
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, guess_app, read_position
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
-from forcemove.protocol.codec.packed import (
-    SELECTORS,
-    BatchCall,
-    Call,
-    ChallengeCall,
-    CheckpointCall,
-    ConcludeCall,
-    RespondCall,
-    TransferCall,
-)
+from forcemove.protocol.codec import packed
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import FixedPart, Signature
 
 __all__ = ["CallItem", "CallReport", "StateInCall", "inspect_call", "is_call"]
 
-_OPERATIONS = {selector: name for name, selector in SELECTORS.items()}
+_OPERATIONS = {selector: name for name, selector in packed.SELECTORS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +51,7 @@ class CallReport:
     """
 
     operation: str
-    call: Call
+    call: packed.Call
     fixed_part: FixedPart | None = None
     from_record: bool = False
     states: tuple[StateInCall, ...] = ()
@@ -83,17 +74,17 @@ def inspect_call(data: bytes, games: Sequence[Game]) -> CallReport:
         raise MalformedBytes("call", str(error)) from None
     name = _OPERATIONS[data[:4]]
     match call:
-        case ChallengeCall(fixed, proof) | CheckpointCall(fixed, proof):
+        case packed.ChallengeCall(fixed, proof) | packed.CheckpointCall(fixed, proof):
             states = _states(proof.states, fixed, games)
             return CallReport(name, call, fixed, proof.is_from_record, states, signatures=proof.signatures)
-        case RespondCall(fixed, challenged, response, signature):
+        case packed.RespondCall(fixed, challenged, response, signature):
             states = _states((challenged, response), fixed, games)
             return CallReport(name, call, fixed, True, states, signatures=(signature,))
-        case ConcludeCall(fixed, outcome, _, signatures):
+        case packed.ConcludeCall(fixed, outcome, _, signatures):
             return CallReport(name, call, fixed, pays=outcome_entries(outcome, fixed), signatures=signatures)
-        case TransferCall(outcome=outcome):
+        case packed.TransferCall(outcome=outcome):
             return CallReport(name, call, pays=outcome_entries(outcome, None))
-        case BatchCall(items):
+        case packed.BatchCall(items):
             found = (CallItem(gas, _item(calldata, games)) for gas, calldata in items)
             return CallReport(name, call, items=tuple(found))
 

@@ -17,6 +17,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from forcemove.errors import InvalidValue
+from forcemove.protocol import logs as log_types
+from forcemove.protocol import rule_errors, words
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import (
     EMPTY_HASH,
@@ -29,42 +31,7 @@ from forcemove.protocol.encoding import (
     outcome_hash,
     state_hash,
 )
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
 from forcemove.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
-from forcemove.protocol.rule_errors import (
-    ChallengerNotParticipant,
-    ChannelClosed,
-    ChannelFinalized,
-    ChannelFull,
-    ChannelNotFinalized,
-    ForbiddenRecipient,
-    HoldingsBelowExpected,
-    HoldingsOverflow,
-    IndexOfAnotherAsset,
-    IndexOutOfRange,
-    IndicesNotIncreasing,
-    NoChallenge,
-    NotAChannelId,
-    NothingToClaim,
-    NothingToDeposit,
-    PaymentRefused,
-    PayoutBegun,
-    TimeTooLate,
-    TurnNumberNotIncreased,
-    TurnNumberTooHigh,
-    ValueMismatch,
-)
 from forcemove.protocol.rules import (
     require_fingerprint,
     require_recorded,
@@ -75,15 +42,6 @@ from forcemove.protocol.rules import (
 from forcemove.protocol.signing import recover, require_signer
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
-from forcemove.protocol.words import (
-    EMPTY_STATUS,
-    MAX_FINALIZES_AT,
-    MAX_TURN_RECORD,
-    NO_HOLDINGS,
-    Holdings,
-    Mode,
-    Status,
-)
 
 __all__ = [
     "Adjudication",
@@ -138,17 +96,17 @@ class Adjudication(Struct, frozen=True):
     `credits`: by account and asset. What is empty is not listed. That statuses and holdings share words is left out."""
 
     domain: Domain
-    statuses: Mapping[tuple[bytes, bytes], Status] = field(default_factory=dict)
-    holdings: Mapping[tuple[bytes, bytes], Holdings] = field(default_factory=dict)
+    statuses: Mapping[tuple[bytes, bytes], words.Status] = field(default_factory=dict)
+    holdings: Mapping[tuple[bytes, bytes], words.Holdings] = field(default_factory=dict)
     credits: Mapping[tuple[bytes, bytes], int] = field(default_factory=dict)
 
-    def status_of(self, channel_id: bytes, asset: bytes = ETHER) -> Status:
+    def status_of(self, channel_id: bytes, asset: bytes = ETHER) -> words.Status:
         """What is recorded of a channel. `asset`: its home asset."""
-        return self.statuses.get((channel_id, asset), EMPTY_STATUS)
+        return self.statuses.get((channel_id, asset), words.EMPTY_STATUS)
 
-    def holdings_of(self, channel_id: bytes, asset: bytes) -> Holdings:
+    def holdings_of(self, channel_id: bytes, asset: bytes) -> words.Holdings:
         """What a channel holds of an asset."""
-        return self.holdings.get((channel_id, asset), NO_HOLDINGS)
+        return self.holdings.get((channel_id, asset), words.NO_HOLDINGS)
 
     def credit_of(self, account: bytes, asset: bytes) -> int:
         """What an account can claim of an asset."""
@@ -159,7 +117,7 @@ class OperationResult(NamedTuple):
     """What an operation leaves: the adjudicator, its logs, and the payments that were accepted, each in order."""
 
     adjudication: Adjudication
-    logs: tuple[Log, ...]
+    logs: tuple[log_types.Log, ...]
     payments: tuple[Payment, ...]
 
 
@@ -172,20 +130,20 @@ class _Draft:
         self.holdings = dict(before.holdings)
         self.credits = dict(before.credits)
         self.transaction = transaction
-        self.logs: list[Log] = []
+        self.logs: list[log_types.Log] = []
         self.payments: list[Payment] = []
 
     def result(self) -> OperationResult:
         after = Adjudication(self.domain, self.statuses, self.holdings, self.credits)
         return OperationResult(after, tuple(self.logs), tuple(self.payments))
 
-    def status_of(self, id_: bytes, asset: bytes) -> Status:
-        return self.statuses.get((id_, asset), EMPTY_STATUS)
+    def status_of(self, id_: bytes, asset: bytes) -> words.Status:
+        return self.statuses.get((id_, asset), words.EMPTY_STATUS)
 
-    def holdings_of(self, id_: bytes, asset: bytes) -> Holdings:
-        return self.holdings.get((id_, asset), NO_HOLDINGS)
+    def holdings_of(self, id_: bytes, asset: bytes) -> words.Holdings:
+        return self.holdings.get((id_, asset), words.NO_HOLDINGS)
 
-    def mode(self, status: Status) -> Mode:
+    def mode(self, status: words.Status) -> words.Mode:
         return status.mode(self.transaction.now)
 
     def pay(self, payment: Payment) -> bool:
@@ -216,40 +174,40 @@ def deposit(
     """
     draft = _Draft(before, transaction)
     if destination_address(channel_id) is not None:
-        raise NotAChannelId(channel_id)
+        raise rule_errors.NotAChannelId(channel_id)
     value = amount if asset == ETHER else 0
     if transaction.value != value:
-        raise ValueMismatch(value, transaction.value)
+        raise rule_errors.ValueMismatch(value, transaction.value)
     holdings = draft.holdings_of(channel_id, asset)
     if holdings.full:
-        raise ChannelFull(channel_id)
+        raise rule_errors.ChannelFull(channel_id)
     missing = _missing(channel_id, holdings, expected_held, amount)
 
     arrived = missing if asset == ETHER else transaction.pulls(asset, missing)
     if not holdings.fits(arrived):
-        raise HoldingsOverflow(holdings.amount, arrived)
+        raise rule_errors.HoldingsOverflow(holdings.amount, arrived)
     draft.holdings[channel_id, asset] = holdings.plus(arrived)
-    draft.logs.append(Deposited(channel_id, asset, holdings.amount + arrived))
+    draft.logs.append(log_types.Deposited(channel_id, asset, holdings.amount + arrived))
 
     rest = amount - missing if asset == ETHER else 0
     if rest and not draft.pay(Payment(asset, transaction.sender, rest)):
-        raise PaymentRefused(asset, transaction.sender, rest)
+        raise rule_errors.PaymentRefused(asset, transaction.sender, rest)
     return draft.result()
 
 
-def _missing(id_: bytes, holdings: Holdings, expected_held: int, amount: int) -> int:
+def _missing(id_: bytes, holdings: words.Holdings, expected_held: int, amount: int) -> int:
     if holdings.closed:
-        raise ChannelClosed(id_)
+        raise rule_errors.ChannelClosed(id_)
     if holdings.payout_begun:
-        raise PayoutBegun(id_)
+        raise rule_errors.PayoutBegun(id_)
     held = holdings.amount
     if held < expected_held:
-        raise HoldingsBelowExpected(held, expected_held)
+        raise rule_errors.HoldingsBelowExpected(held, expected_held)
     target = expected_held + amount
     if target > MAX_AMOUNT:
-        raise HoldingsOverflow(expected_held, amount)
+        raise rule_errors.HoldingsOverflow(expected_held, amount)
     if held >= target:
-        raise NothingToDeposit(held, target)
+        raise rule_errors.NothingToDeposit(held, target)
     return target - held
 
 
@@ -292,7 +250,7 @@ def challenge(
     finalizes_at = transaction.now + fixed_part.challenge_duration
     _record(draft, id_, fixed_part, state.turn_num, finalizes_at, fingerprint(hashes.state, hashes.outcome))
     logged = () if is_recorded else proof.signatures  # signatures that were not checked must not be logged
-    draft.logs.append(ChallengeRegistered(id_, finalizes_at, state, logged))
+    draft.logs.append(log_types.ChallengeRegistered(id_, finalizes_at, state, logged))
     return draft.result()
 
 
@@ -320,8 +278,8 @@ def respond(
     """
     draft = _Draft(before, transaction)
     id_, status = _require_live(draft, fixed_part)
-    if draft.mode(status) is Mode.OPEN:
-        raise NoChallenge(id_)
+    if draft.mode(status) is words.Mode.OPEN:
+        raise rule_errors.NoChallenge(id_)
     challenged = replace(challenged, turn_num=status.turn_num_record)
     response = replace(response, turn_num=status.turn_num_record + 1)
     from_ = require_recorded(id_, status, challenged)
@@ -331,7 +289,7 @@ def respond(
     require_signer(digest(draft.domain, to.state), signature, mover)
 
     _record(draft, id_, fixed_part, response.turn_num, 0, fingerprint(to.state, to.outcome))
-    draft.logs.append(Responded(id_, response, signature))
+    draft.logs.append(log_types.Responded(id_, response, signature))
     return draft.result()
 
 
@@ -355,7 +313,7 @@ def checkpoint(
     hashes = _require_newer(draft, id_, status, fixed_part, proof, app_rules)
 
     _record(draft, id_, fixed_part, proof.last.turn_num, 0, fingerprint(hashes.state, hashes.outcome))
-    draft.logs.append(Checkpointed(id_, proof.last, proof.signatures))
+    draft.logs.append(log_types.Checkpointed(id_, proof.last, proof.signatures))
     return draft.result()
 
 
@@ -393,7 +351,7 @@ def conclude(
     _require_not_closed(draft, id_, fixed_part.asset)
 
     if not _covers_all(draft, id_, fixed_part.asset, outcome):
-        draft.logs.append(Concluded(id_, turn_num))
+        draft.logs.append(log_types.Concluded(id_, turn_num))
         _record(draft, id_, fixed_part, max(turn_num, status.turn_num_record), transaction.now, 0)
     _settle(draft, id_, fixed_part.asset, hash_, outcome, None)
     return draft.result()
@@ -423,8 +381,8 @@ def transfer(
     """
     draft = _Draft(before, transaction)
     status = draft.status_of(channel_id, asset)
-    if draft.mode(status) is not Mode.FINALIZED:
-        raise ChannelNotFinalized(channel_id, status.finalizes_at)
+    if draft.mode(status) is not words.Mode.FINALIZED:
+        raise rule_errors.ChannelNotFinalized(channel_id, status.finalizes_at)
     require_fingerprint(status, state_hash, outcome_hash(outcome))
     chosen = _choose(outcome, indices)
 
@@ -451,39 +409,39 @@ def _pay_credit(
     draft = _Draft(before, transaction)
     amount = before.credit_of(account, asset)
     if amount == 0:
-        raise NothingToClaim(account, asset)
+        raise rule_errors.NothingToClaim(account, asset)
     if to in (ZERO_ADDRESS, draft.domain.adjudicator):
-        raise ForbiddenRecipient(to)
+        raise rule_errors.ForbiddenRecipient(to)
 
     del draft.credits[account, asset]
-    draft.logs.append(Claimed(account, asset, to, amount))
+    draft.logs.append(log_types.Claimed(account, asset, to, amount))
     if not draft.pay(Payment(asset, to, amount)):
-        raise PaymentRefused(asset, to, amount)
+        raise rule_errors.PaymentRefused(asset, to, amount)
     return draft.result()
 
 
 # ------------------------------------------------------------------------------------------------------------- checks
 
 
-def _require_live(draft: _Draft, fixed_part: FixedPart) -> tuple[bytes, Status]:
+def _require_live(draft: _Draft, fixed_part: FixedPart) -> tuple[bytes, words.Status]:
     id_ = channel_id(fixed_part, draft.domain)
     status = draft.status_of(id_, fixed_part.asset)
-    if draft.mode(status) is Mode.FINALIZED:
-        raise ChannelFinalized(id_, status.finalizes_at)
+    if draft.mode(status) is words.Mode.FINALIZED:
+        raise rule_errors.ChannelFinalized(id_, status.finalizes_at)
     return id_, status
 
 
-def _is_open_at(draft: _Draft, status: Status, turn_num: int) -> bool:
-    return not status.is_empty and draft.mode(status) is Mode.OPEN and status.turn_num_record == turn_num
+def _is_open_at(draft: _Draft, status: words.Status, turn_num: int) -> bool:
+    return not status.is_empty and draft.mode(status) is words.Mode.OPEN and status.turn_num_record == turn_num
 
 
 def _require_newer(
-    draft: _Draft, id_: bytes, status: Status, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
+    draft: _Draft, id_: bytes, status: words.Status, fixed_part: FixedPart, proof: SupportProof, app_rules: Rules
 ) -> StateHashes:
     """Refuse what is not above the record, not supported, or of a closed channel (which has no status)."""
     state = proof.last
     if not status.is_empty and state.turn_num <= status.turn_num_record:
-        raise TurnNumberNotIncreased(status.turn_num_record, state.turn_num)
+        raise rule_errors.TurnNumberNotIncreased(status.turn_num_record, state.turn_num)
     hashes = require_supported(draft.domain, fixed_part, proof, app_rules, status)
     _require_not_closed(draft, id_, fixed_part.asset)
     return hashes
@@ -491,7 +449,7 @@ def _require_newer(
 
 def _require_not_closed(draft: _Draft, id_: bytes, asset: bytes) -> None:
     if draft.holdings_of(id_, asset).closed:
-        raise ChannelClosed(id_)
+        raise rule_errors.ChannelClosed(id_)
 
 
 def _require_challenger(
@@ -502,21 +460,21 @@ def _require_challenger(
     if sender in fixed_part.participants:
         return
     if signature is None or signature == _NO_SIGNATURE:
-        raise ChallengerNotParticipant(sender)
+        raise rule_errors.ChallengerNotParticipant(sender)
     signer = recover(digest(draft.domain, challenge_hash_), signature)
     if signer not in fixed_part.participants:
-        raise ChallengerNotParticipant(signer)
+        raise rule_errors.ChallengerNotParticipant(signer)
 
 
 def _choose(outcome: Outcome, indices: Sequence[int]) -> frozenset[int] | None:
     """The allocations to pay; None where all of them are."""
     for position, index in enumerate(indices):
         if index >= len(outcome):
-            raise IndexOutOfRange(index)
+            raise rule_errors.IndexOutOfRange(index)
         if position and index <= indices[position - 1]:
-            raise IndicesNotIncreasing(position)
+            raise rule_errors.IndicesNotIncreasing(position)
         if outcome[index].asset != outcome[indices[0]].asset:
-            raise IndexOfAnotherAsset(index)
+            raise rule_errors.IndexOfAnotherAsset(index)
     return frozenset(indices) if indices else None
 
 
@@ -527,15 +485,15 @@ def _record(
     draft: _Draft, id_: bytes, fixed_part: FixedPart, turn_num: int, finalizes_at: int, fingerprint_: int
 ) -> None:
     """Write a record. Where it is the first one, and the channel holds its total, it takes nothing more in."""
-    if turn_num > MAX_TURN_RECORD:
-        raise TurnNumberTooHigh(turn_num)
-    if finalizes_at > MAX_FINALIZES_AT:
-        raise TimeTooLate(finalizes_at)
+    if turn_num > words.MAX_TURN_RECORD:
+        raise rule_errors.TurnNumberTooHigh(turn_num)
+    if finalizes_at > words.MAX_FINALIZES_AT:
+        raise rule_errors.TimeTooLate(finalizes_at)
     key, total = (id_, fixed_part.asset), fixed_part.total
     holdings = draft.holdings_of(*key)
     if key not in draft.statuses and total and holdings.amount >= total:
         draft.holdings[key] = replace(holdings, full=True)
-    draft.statuses[key] = Status(turn_num, finalizes_at, fingerprint_)
+    draft.statuses[key] = words.Status(turn_num, finalizes_at, fingerprint_)
 
 
 def _settle(
@@ -550,15 +508,15 @@ def _settle(
     )
     if any(entry.amount for entry in remaining):
         if any(taken):
-            draft.holdings.update({(id_, asset): Holdings(left[asset], True) for asset in assets})
+            draft.holdings.update({(id_, asset): words.Holdings(left[asset], True) for asset in assets})
         owed = fingerprint(state_hash_, outcome_hash(remaining))
         draft.statuses[id_, home] = replace(draft.status_of(id_, home), fingerprint=owed)
-        draft.logs.append(PartlyPaid(id_, state_hash_, remaining))
+        draft.logs.append(log_types.PartlyPaid(id_, state_hash_, remaining))
     else:
         _take_surplus(draft, outcome, taken, left)
-        draft.holdings.update({(id_, asset): Holdings(left[asset], True, closed=True) for asset in assets})
+        draft.holdings.update({(id_, asset): words.Holdings(left[asset], True, closed=True) for asset in assets})
         draft.statuses.pop((id_, home), None)
-        draft.logs.append(Closed(id_))
+        draft.logs.append(log_types.Closed(id_))
     for entry, amount in zip(outcome, taken, strict=True):
         _push(draft, entry, amount)
 
@@ -613,7 +571,7 @@ def _arrives(draft: _Draft, entry: Allocation, worth: int) -> bool:
     if holdings.closed or holdings.full or not holdings.fits(worth):
         return False
     draft.holdings[entry.destination, entry.asset] = holdings.plus(worth)
-    draft.logs.append(Deposited(entry.destination, entry.asset, holdings.amount + worth))
+    draft.logs.append(log_types.Deposited(entry.destination, entry.asset, holdings.amount + worth))
     return True
 
 
@@ -624,4 +582,4 @@ def _push(draft: _Draft, entry: Allocation, amount: int) -> None:
         return
     credit = draft.credits.get((to, entry.asset), 0) + amount
     draft.credits[to, entry.asset] = min(credit, UINT256_MAX)
-    draft.logs.append(Credited(to, entry.asset, amount))
+    draft.logs.append(log_types.Credited(to, entry.asset, amount))

@@ -12,16 +12,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from forcemove.errors import InvalidValue
-from forcemove.protocol.rule_errors import (
-    AllocationCountOutOfRange,
-    AssetsChanged,
-    AssetsNotSorted,
-    ForbiddenDestination,
-    OutcomeTotalOverflow,
-    TooManyAssets,
-    TotalChanged,
-    WrongTotal,
-)
+from forcemove.protocol import rule_errors
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
 __all__ = [
@@ -92,24 +83,24 @@ def require_valid_outcome(
     if type(outcome) is not tuple:
         raise InvalidValue("outcome", outcome, "a tuple of allocations")
     if not 1 <= len(outcome) <= MAX_ALLOCATIONS:
-        raise AllocationCountOutOfRange(len(outcome))
+        raise rule_errors.AllocationCountOutOfRange(len(outcome))
     forbidden = (_NOBODY, channel_id, _ADDRESS_PREFIX + adjudicator)
     asset, assets, total = outcome[0].asset, 1, 0
     for index, allocation in enumerate(outcome):
         if allocation.asset != asset:
             if allocation.asset < asset:
-                raise AssetsNotSorted(index)
+                raise rule_errors.AssetsNotSorted(index)
             asset, assets, total = allocation.asset, assets + 1, 0
             if assets > MAX_ASSETS:
-                raise TooManyAssets(assets)
+                raise rule_errors.TooManyAssets(assets)
         if allocation.destination in forbidden:
-            raise ForbiddenDestination(index, allocation.destination)
+            raise rule_errors.ForbiddenDestination(index, allocation.destination)
         total += allocation.amount
         if total > UINT256_MAX:
-            raise OutcomeTotalOverflow(asset)
+            raise rule_errors.OutcomeTotalOverflow(asset)
     funded = totals(outcome).get(home, 0) if home_total else 0
     if funded != home_total:
-        raise WrongTotal(home_total, funded)
+        raise rule_errors.WrongTotal(home_total, funded)
 
 
 def require_same_totals(from_: Outcome, to: Outcome) -> None:
@@ -118,13 +109,13 @@ def require_same_totals(from_: Outcome, to: Outcome) -> None:
     if from_[-1].asset == asset == to[0].asset == to[-1].asset:
         total_from, total_to = sum([each.amount for each in from_]), sum([each.amount for each in to])
         if total_from != total_to:
-            raise TotalChanged(asset, total_from, total_to)
+            raise rule_errors.TotalChanged(asset, total_from, total_to)
         return
     totals_from, totals_to = list(totals(from_).items()), list(totals(to).items())
     for (asset, total_from), (asset_to, total_to) in zip(totals_from, totals_to, strict=False):
         if asset != asset_to:
-            raise AssetsChanged()
+            raise rule_errors.AssetsChanged()
         if total_from != total_to:
-            raise TotalChanged(asset, total_from, total_to)
+            raise rule_errors.TotalChanged(asset, total_from, total_to)
     if len(totals_from) != len(totals_to):
-        raise AssetsChanged()
+        raise rule_errors.AssetsChanged()

@@ -12,6 +12,7 @@ from itertools import dropwhile, pairwise
 
 from msgspec.structs import replace
 
+from forcemove.protocol import rule_errors
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import (
     Domain,
@@ -24,17 +25,6 @@ from forcemove.protocol.encoding import (
     outcome_hash,
 )
 from forcemove.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
-from forcemove.protocol.rule_errors import (
-    AppDataChanged,
-    AppDataTooLong,
-    FinalStateRequired,
-    FinalStateWithAppData,
-    FingerprintMismatch,
-    OutcomeChanged,
-    SignedStateOutOfRange,
-    TransitionRefused,
-    TurnNumberNotConsecutive,
-)
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.state import SignedState, SupportProof, VariablePart
 from forcemove.protocol.types import MAX_APP_DATA, FixedPart, Signature
@@ -64,9 +54,9 @@ def require_valid_state(
     outcome = _valid_outcome_hash(state.outcome, channel_id, adjudicator, fixed_part.asset, fixed_part.total)
     length = len(state.app_data) + len(state.evidence)
     if length > MAX_APP_DATA:
-        raise AppDataTooLong(length)
+        raise rule_errors.AppDataTooLong(length)
     if state.is_final and length:
-        raise FinalStateWithAppData(length)
+        raise rule_errors.FinalStateWithAppData(length)
     return hash_with(channel_id, outcome, state)
 
 
@@ -102,7 +92,7 @@ def require_valid_transition(
     """
     to.full_evidence()
     if from_.turn_num + 1 != to.turn_num:
-        raise TurnNumberNotConsecutive(from_.turn_num, to.turn_num)
+        raise rule_errors.TurnNumberNotConsecutive(from_.turn_num, to.turn_num)
     same_outcome = from_hashes.outcome == to_hashes.outcome
     if not same_outcome:
         require_same_totals(from_.outcome, to.outcome)
@@ -110,16 +100,16 @@ def require_valid_transition(
     count = len(fixed_part.participants)
     if to.is_final:
         if not same_outcome:
-            raise OutcomeChanged()
+            raise rule_errors.OutcomeChanged()
     elif from_.is_final:
-        raise FinalStateRequired()
+        raise rule_errors.FinalStateRequired()
     elif to.turn_num < 2 * count:
         if not same_outcome:
-            raise OutcomeChanged()
+            raise rule_errors.OutcomeChanged()
         if (from_hashes.app_data, from_hashes.evidence) != (to_hashes.app_data, to_hashes.evidence):
-            raise AppDataChanged()
+            raise rule_errors.AppDataChanged()
     elif not app_rules.valid_transition(channel_id, without_evidence(from_), to, count):
-        raise TransitionRefused()
+        raise rule_errors.TransitionRefused()
 
 
 def without_evidence(state: VariablePart) -> VariablePart:
@@ -175,7 +165,7 @@ def require_fingerprint(status: Status, state_hash: bytes, outcome_hash: bytes) 
     The twin of `Words.requireFingerprint`."""
     submitted = fingerprint(state_hash, outcome_hash)
     if status.fingerprint != submitted:
-        raise FingerprintMismatch(status.fingerprint, submitted)
+        raise rule_errors.FingerprintMismatch(status.fingerprint, submitted)
 
 
 def require_signed_by_movers(fixed_part: FixedPart, proof: SupportProof, digests: Sequence[bytes]) -> None:
@@ -200,7 +190,7 @@ def require_signed_by_all(fixed_part: FixedPart, proof: SupportProof, digests: S
         signed = signed_states & 0xFF
         signed_states >>= 8
         if signed > last or signed + _turns_ago(last_turn, index, len(participants)) < last:
-            raise SignedStateOutOfRange(index, signed)
+            raise rule_errors.SignedStateOutOfRange(index, signed)
         require_signer(digests[signed], proof.signatures[index], participant)
 
 

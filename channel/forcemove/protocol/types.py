@@ -8,13 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from forcemove.errors import InvalidValue
-from forcemove.protocol.rule_errors import (
-    ChallengeDurationOutOfRange,
-    DuplicateParticipant,
-    ParticipantCountOutOfRange,
-    TotalTooHigh,
-    ZeroParticipant,
-)
+from forcemove.protocol import rule_errors
 
 __all__ = [
     "ETHER",
@@ -112,9 +106,9 @@ class FixedPart(Struct, frozen=True, gc=False):
         require_uint("total", self.total, UINT256_MAX)
         _require_valid_participants(self.participants)
         if not MIN_CHALLENGE_DURATION <= self.challenge_duration <= MAX_CHALLENGE_DURATION:
-            raise ChallengeDurationOutOfRange(self.challenge_duration)
+            raise rule_errors.ChallengeDurationOutOfRange(self.challenge_duration)
         if self.total > MAX_AMOUNT:
-            raise TotalTooHigh(self.total)
+            raise rule_errors.TotalTooHigh(self.total)
 
     def total_of(self, asset: bytes) -> int:
         """What the channel is funded with of an asset (20 bytes), if it is its home asset; else 0."""
@@ -127,11 +121,11 @@ class FixedPart(Struct, frozen=True, gc=False):
 
 def _require_valid_participants(participants: tuple[bytes, ...]) -> None:
     if not MIN_PARTICIPANTS <= len(participants) <= MAX_PARTICIPANTS:
-        raise ParticipantCountOutOfRange(len(participants))
+        raise rule_errors.ParticipantCountOutOfRange(len(participants))
     seen: dict[bytes, int] = {}
     for index, participant in enumerate(participants):
         if participant == ZERO_ADDRESS:
-            raise ZeroParticipant(index)
+            raise rule_errors.ZeroParticipant(index)
         if participant in seen:
-            raise DuplicateParticipant(seen[participant], index)
+            raise rule_errors.DuplicateParticipant(seen[participant], index)
         seen[participant] = index

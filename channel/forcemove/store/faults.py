@@ -12,14 +12,7 @@ from collections.abc import Callable
 from sqlalchemy.exc import DBAPIError
 
 from forcemove.errors import JournalError
-from forcemove.store.errors import (
-    JournalBusy,
-    JournalDamaged,
-    JournalUnreachable,
-    JournalUnusable,
-    JournalUnwritable,
-    NotAJournal,
-)
+from forcemove.store import errors
 
 __all__ = ["of_sqlalchemy", "of_sqlite"]
 
@@ -27,34 +20,34 @@ _Kind = Callable[[str, str], JournalError]
 """Makes an error from the place and the reason."""
 
 _OF_SQLITE: dict[int, _Kind] = {
-    sqlite3.SQLITE_BUSY: JournalBusy,
-    sqlite3.SQLITE_LOCKED: JournalBusy,
-    sqlite3.SQLITE_CORRUPT: JournalDamaged,
-    sqlite3.SQLITE_NOTADB: NotAJournal,
-    sqlite3.SQLITE_PERM: JournalUnusable,
-    sqlite3.SQLITE_FULL: JournalUnwritable,
-    sqlite3.SQLITE_IOERR: JournalUnwritable,
-    sqlite3.SQLITE_READONLY: JournalUnwritable,
-    sqlite3.SQLITE_CANTOPEN: JournalUnwritable,
-    sqlite3.SQLITE_NOMEM: JournalUnwritable,
+    sqlite3.SQLITE_BUSY: errors.JournalBusy,
+    sqlite3.SQLITE_LOCKED: errors.JournalBusy,
+    sqlite3.SQLITE_CORRUPT: errors.JournalDamaged,
+    sqlite3.SQLITE_NOTADB: errors.NotAJournal,
+    sqlite3.SQLITE_PERM: errors.JournalUnusable,
+    sqlite3.SQLITE_FULL: errors.JournalUnwritable,
+    sqlite3.SQLITE_IOERR: errors.JournalUnwritable,
+    sqlite3.SQLITE_READONLY: errors.JournalUnwritable,
+    sqlite3.SQLITE_CANTOPEN: errors.JournalUnwritable,
+    sqlite3.SQLITE_NOMEM: errors.JournalUnwritable,
 }
 """By the low byte of an extended result code."""
 
 _OF_POSTGRESQL: dict[str, _Kind] = {
-    "55P03": JournalBusy,  # waited for a lock for too long
-    "57014": JournalBusy,  # ... or for a statement
-    "40": JournalBusy,  # a deadlock
-    "08": JournalUnreachable,
-    "57": JournalUnreachable,  # the server was stopped
-    "25P03": JournalUnreachable,  # we were paused in a transaction, and the server ended it
-    "28": JournalUnusable,  # no such user, or a wrong password
-    "3D": JournalUnusable,  # no such database
-    "3F": JournalUnusable,  # no such schema
-    "42501": JournalUnusable,  # no permission
-    "25006": JournalUnwritable,  # a server that is read-only
-    "53": JournalUnwritable,  # the disk is full, or too many connections
-    "58": JournalUnwritable,
-    "XX": JournalDamaged,
+    "55P03": errors.JournalBusy,  # waited for a lock for too long
+    "57014": errors.JournalBusy,  # ... or for a statement
+    "40": errors.JournalBusy,  # a deadlock
+    "08": errors.JournalUnreachable,
+    "57": errors.JournalUnreachable,  # the server was stopped
+    "25P03": errors.JournalUnreachable,  # we were paused in a transaction, and the server ended it
+    "28": errors.JournalUnusable,  # no such user, or a wrong password
+    "3D": errors.JournalUnusable,  # no such database
+    "3F": errors.JournalUnusable,  # no such schema
+    "42501": errors.JournalUnusable,  # no permission
+    "25006": errors.JournalUnwritable,  # a server that is read-only
+    "53": errors.JournalUnwritable,  # the disk is full, or too many connections
+    "58": errors.JournalUnwritable,
+    "XX": errors.JournalDamaged,
 }
 """By SQLSTATE, or by its first two characters."""
 
@@ -71,7 +64,7 @@ def of_sqlalchemy(error: DBAPIError, where: str) -> JournalError | None:
         return of_sqlite(error.orig, where)
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
-        return JournalUnreachable(where, _first_line(error)) if _is_about_the_line(error) else None
+        return errors.JournalUnreachable(where, _first_line(error)) if _is_about_the_line(error) else None
     kind = _OF_POSTGRESQL.get(state) or _OF_POSTGRESQL.get(state[:2])
     return kind(where, _first_line(error)) if kind else None
 

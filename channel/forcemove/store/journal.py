@@ -7,21 +7,10 @@ from types import TracebackType
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
-from forcemove.store import channels, evidence, history, pruning, transfer
+from forcemove.store import channels, evidence, history, pruning, records, transfer
 from forcemove.store.database import Database
 from forcemove.store.leases import Leases
 from forcemove.store.meetings import Meetings
-from forcemove.store.records import (
-    SEED_LENGTH,
-    Batch,
-    ChannelUpdate,
-    ExportKind,
-    Ownership,
-    StoredChannel,
-    StoredEvidence,
-    StoredHistory,
-    StoredSummary,
-)
 from forcemove.store.towers import Towers
 from forcemove.store.transactions import Transactions
 
@@ -62,7 +51,7 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def commit(self, batch: Batch) -> frozenset[bytes]:
+    def commit(self, batch: records.Batch) -> frozenset[bytes]:
         """Commit a batch, in one transaction that is on disk when this returns.
 
         Returns the ids of channels that were dropped, with all that belongs to them: they have another version by now,
@@ -75,34 +64,34 @@ class Journal:
             history.append(connection, [(each.channel_id, each.history) for each in saved if each.history is not None])
         return frozenset(each.channel_id for each in batch.channels) - {each.channel_id for each in saved}
 
-    def load(self, channel_id: bytes) -> StoredChannel | None:
+    def load(self, channel_id: bytes) -> records.StoredChannel | None:
         """A channel as it was saved last, or None."""
         with self._database.reading() as connection:
             return channels.load(connection, self.where, channel_id)
 
-    def load_many(self, ids: Collection[bytes]) -> dict[bytes, StoredChannel]:
+    def load_many(self, ids: Collection[bytes]) -> dict[bytes, records.StoredChannel]:
         """Those of these channels that the journal has, by their ids, in a few queries. A damaged one is left out:
         `load` says so."""
         with self._database.reading() as connection:
             return channels.load_many(connection, self.where, ids)
 
-    def channels(self, *ownerships: Ownership) -> tuple[StoredChannel, ...]:
+    def channels(self, *ownerships: records.Ownership) -> tuple[records.StoredChannel, ...]:
         """The channels of these ownerships, of all where none is given, by their ids.
 
         One that is damaged raises: `ids` and `load` reach the others.
         """
         with self._database.reading() as connection:
-            return channels.load_all(connection, self.where, ownerships or tuple(Ownership))
+            return channels.load_all(connection, self.where, ownerships or tuple(records.Ownership))
 
-    def summaries(self) -> tuple[StoredSummary, ...]:
+    def summaries(self) -> tuple[records.StoredSummary, ...]:
         """All channels as a list needs them, by their ids: without decoding them, and with those that are damaged."""
         with self._database.reading() as connection:
             return channels.summaries(connection)
 
-    def ids(self, *ownerships: Ownership) -> tuple[bytes, ...]:
+    def ids(self, *ownerships: records.Ownership) -> tuple[bytes, ...]:
         """The ids of the channels of these ownerships, of all where none is given, in order."""
         with self._database.reading() as connection:
-            return channels.ids_of(connection, ownerships or tuple(Ownership))
+            return channels.ids_of(connection, ownerships or tuple(records.Ownership))
 
     def versions(self, ids: Collection[bytes]) -> dict[bytes, int]:
         """The present versions of those channels that the journal has."""
@@ -114,14 +103,14 @@ class Journal:
         earlier one if there is one. `table`: its name, 1 to 128 bytes."""
         if not 0 < len(table) <= MAX_TABLE_NAME:
             raise InvalidValue("table", table, f"1 to {MAX_TABLE_NAME} bytes")
-        require_bytes("seed", seed, SEED_LENGTH)
+        require_bytes("seed", seed, records.SEED_LENGTH)
         with self._database.writing() as connection:
             return channels.keep_seed(connection, self.where, table, seed)
 
     def export(
         self,
         ids: Sequence[bytes],
-        kind: ExportKind,
+        kind: records.ExportKind,
         write: Callable[[bytes], object] = lambda _: None,
         *,
         has_history: bool = True,
@@ -146,12 +135,12 @@ class Journal:
         with self._database.writing() as connection:
             return transfer.import_(connection, data)
 
-    def evidence(self, channel_id: bytes | None = None) -> tuple[StoredEvidence, ...]:
+    def evidence(self, channel_id: bytes | None = None) -> tuple[records.StoredEvidence, ...]:
         """The evidence of a channel, or of all, oldest first."""
         with self._database.reading() as connection:
             return evidence.load(connection, self.where, channel_id)
 
-    def history(self, channel_id: bytes, kinds: int = history.ALL_KINDS) -> StoredHistory:
+    def history(self, channel_id: bytes, kinds: int = history.ALL_KINDS) -> records.StoredHistory:
         """What has happened in a channel, oldest first: the newest 10,000 rows. `kinds`: as of `HistoryRow`; only rows
         that have any of these are given."""
         with self._database.reading() as connection:
@@ -163,7 +152,7 @@ class Journal:
         with self._database.reading() as connection:
             return pruning.leftovers(connection, ids)
 
-    def prune(self, updates: Sequence[ChannelUpdate]) -> frozenset[bytes]:
+    def prune(self, updates: Sequence[records.ChannelUpdate]) -> frozenset[bytes]:
         """Save finished channels as they are to stay, and delete their histories and evidence. Returns the ids of those
         that were pruned: one of another version, or with a transaction to be sent, is left as it is."""
         with self._database.writing() as connection:

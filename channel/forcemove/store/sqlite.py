@@ -18,16 +18,9 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from forcemove.errors import JournalError
-from forcemove.store import faults
+from forcemove.store import errors, faults
 from forcemove.store.clean_end import is_clean
 from forcemove.store.database import Database, UnixClock
-from forcemove.store.errors import (
-    JournalDamaged,
-    JournalOfNewerProgram,
-    JournalUnusable,
-    JournalUnwritable,
-    NotAJournal,
-)
 from forcemove.store.migrations import MigrationStep, bring_up_to_date, format_of
 
 __all__ = [
@@ -166,7 +159,7 @@ def _bring_up_to_date(database: Database, steps: Sequence[MigrationStep]) -> Non
 def _require_ours(path: str, known: int, application_id: int) -> None:
     """Check the file's first bytes alone: SQLite itself may write when it opens a file."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise JournalUnusable(path, "it is not a file")
+        raise errors.JournalUnusable(path, "it is not a file")
     with open(path, "rb") as file:
         require_header(path, file.read(_HEADER), known, application_id)
 
@@ -174,13 +167,13 @@ def _require_ours(path: str, known: int, application_id: int) -> None:
 def require_header(where: str, header: bytes, known: int, application_id: int) -> None:
     """Check the first 100 bytes. `known`: how many steps this program has. Raises as `opening.open_journal`."""
     if not header:
-        raise NotAJournal(where, "the file is empty")
+        raise errors.NotAJournal(where, "the file is empty")
     if not header.startswith(_MAGIC):
-        raise NotAJournal(where, "it is not an SQLite file")
+        raise errors.NotAJournal(where, "it is not an SQLite file")
     if len(header) < _HEADER:
-        raise JournalDamaged(where, "the file ends within its first bytes")
+        raise errors.JournalDamaged(where, "the file ends within its first bytes")
     if int.from_bytes(header[_APPLICATION_ID]) != application_id:
-        raise NotAJournal(where, "it is another program's SQLite file")
+        raise errors.NotAJournal(where, "it is another program's SQLite file")
     _require_known(where, int.from_bytes(header[_FORMAT]), known)
 
 
@@ -200,7 +193,7 @@ def require_sound(
     connection.execute("BEGIN")  # reads one snapshot: another process may be making the tables
     problem = "ok" if was_closed else connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if problem != "ok":
-        raise JournalDamaged(where, str(problem).replace("\n", " "))
+        raise errors.JournalDamaged(where, str(problem).replace("\n", " "))
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     _require_known(where, version, len(steps))
     _require_tables(where, connection, version, steps)
@@ -208,17 +201,17 @@ def require_sound(
 
 def _require_known(path: str, version: int, known: int) -> None:
     if version > known:
-        raise JournalOfNewerProgram(path, version, known)
+        raise errors.JournalOfNewerProgram(path, version, known)
 
 
 def _require_tables(path: str, connection: sqlite3.Connection, version: int, steps: Sequence[MigrationStep]) -> None:
     """Check that the tables are those that the steps make, letter by letter: a damaged definition is still valid to
     SQLite."""
     if connection.execute(_DEFINITIONS).fetchall() != _definitions(tuple(map(tuple, steps[:version]))):
-        raise JournalDamaged(path, f"its tables are not those of format {version}")
+        raise errors.JournalDamaged(path, f"its tables are not those of format {version}")
     written = connection.execute("SELECT version FROM forcemove_journal").fetchall() if version else []
     if written != [(version,)] * bool(version):
-        raise JournalDamaged(path, "its header and its tables are of different formats")
+        raise errors.JournalDamaged(path, "its header and its tables are of different formats")
 
 
 @cache
@@ -236,9 +229,9 @@ def explained(path: str) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _of_opening(error, path) from error
     except UnicodeDecodeError as error:  # the driver's, where SQLite's own words name something that is damaged
-        raise JournalDamaged(path, str(error)) from error
+        raise errors.JournalDamaged(path, str(error)) from error
     except OSError as error:
-        kind = JournalUnwritable if error.errno in _NOT_NOW else JournalUnusable
+        kind = errors.JournalUnwritable if error.errno in _NOT_NOW else errors.JournalUnusable
         raise kind(path, error.strerror or str(error)) from error
 
 
@@ -246,9 +239,9 @@ def _of_opening(error: sqlite3.Error, path: str) -> JournalError:
     """The error for an exception: before the first write, a file that cannot be opened is unusable, and one that cannot
     be read is damaged."""
     found = faults.of_sqlite(error, path)
-    if isinstance(found, JournalUnwritable):
-        return JournalUnusable(path, str(error))
-    return found or JournalDamaged(path, str(error))
+    if isinstance(found, errors.JournalUnwritable):
+        return errors.JournalUnusable(path, str(error))
+    return found or errors.JournalDamaged(path, str(error))
 
 
 # ----------------------------------------------------------------------------------------------------- making the file
@@ -258,7 +251,7 @@ def _create(path: str, application_id: int) -> None:
     """Make a journal without tables under another name, and rename it when it is whole on the disk."""
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        raise JournalUnusable(path, f"there is no folder {folder}")
+        raise errors.JournalUnusable(path, f"there is no folder {folder}")
     descriptor, draft = mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".new", dir=folder)
     os.close(descriptor)
     try:

@@ -6,36 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from forcemove.history.entries import (
-    AppointmentAcknowledged,
-    ConnectionLost,
-    ConnectionRestored,
-    Entry,
-    FaultFound,
-    LogIncluded,
-    LogReorged,
-    SignatureAdded,
-    StateAccepted,
-    StateSigned,
-    TxMined,
-    TxRefused,
-    TxReorged,
-    TxRequested,
-    TxSent,
-)
+from forcemove.history import entries
 from forcemove.history.tokens import Tokens
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
+from forcemove.protocol import logs
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.state import SignedState
 from forcemove.text.amounts import amount_text, format_amount
@@ -47,16 +20,16 @@ _MANY, _MANY_FACTS = 400, 2_000
 """Characters of another program's text that are shown in a sentence, and of the facts beside it."""
 _GWEI = 10**9
 _HASH_DIGITS = 8
-_LOG_NOUNS: Mapping[type[Log], str] = {
-    Deposited: "a deposit",
-    ChallengeRegistered: "a challenge",
-    Responded: "an answer",
-    Checkpointed: "a checkpoint",
-    Concluded: "a conclusion",
-    PartlyPaid: "a payout",
-    Closed: "the last payout",
-    Credited: "a credit",
-    Claimed: "a claim",
+_LOG_NOUNS: Mapping[type[logs.Log], str] = {
+    logs.Deposited: "a deposit",
+    logs.ChallengeRegistered: "a challenge",
+    logs.Responded: "an answer",
+    logs.Checkpointed: "a checkpoint",
+    logs.Concluded: "a conclusion",
+    logs.PartlyPaid: "a payout",
+    logs.Closed: "the last payout",
+    logs.Credited: "a credit",
+    logs.Claimed: "a claim",
 }
 
 
@@ -73,15 +46,15 @@ def name_at(seat: int | None, names: Sequence[str], own: int, us: str = "you") -
     return "a counterparty" if seat is None or seat >= len(names) else names[seat]
 
 
-def signer_of(entry: StateSigned | StateAccepted, channel: Channel) -> int:
+def signer_of(entry: entries.StateSigned | entries.StateAccepted, channel: Channel) -> int:
     """The participant who has signed a state: of an accepted one the mover, where no signature is known."""
-    if isinstance(entry, StateSigned):
+    if isinstance(entry, entries.StateSigned):
         return channel.index
     return min(entry.signed.signatures, default=entry.signed.state.turn_num % channel.agreement.count)
 
 
 def entry_text(
-    entry: Entry,
+    entry: entries.Entry,
     channel: Channel,
     called: Callable[[int | None], str],
     describe: Callable[[SignedState], str],
@@ -96,78 +69,82 @@ def entry_text(
     - `tokens`: what the channel's tokens say of themselves, as far as that is known.
     """
     match entry:
-        case StateSigned(signed=signed) | StateAccepted(signed=signed):
+        case entries.StateSigned(signed=signed) | entries.StateAccepted(signed=signed):
             return f"{_signs(entry, channel, called)} turn {signed.state.turn_num:,}: {describe(signed)}"
-        case SignatureAdded(turn_num=turn, participant=seat):
+        case entries.SignatureAdded(turn_num=turn, participant=seat):
             return f"{called(seat)} signed turn {turn:,}, too"
-        case FaultFound(participant=seat, kind=kind, refused=refused):
+        case entries.FaultFound(participant=seat, kind=kind, refused=refused):
             about = "" if refused is None else f", turn {refused.state.turn_num:,}"
             return f"refused from {called(seat)}{about}: {_error_words(kind)}"
-        case AppointmentAcknowledged(url=url, turn_num=turn):
+        case entries.AppointmentAcknowledged(url=url, turn_num=turn):
             return f"the watchtower {_shown(url)} has all up to turn {turn:,}"
-        case ConnectionLost(url=url):
+        case entries.ConnectionLost(url=url):
             return f"the connection to {_shown(url)} was lost"
-        case ConnectionRestored(url=url):
+        case entries.ConnectionRestored(url=url):
             return f"the connection to {_shown(url)} was there again"
-        case LogIncluded(log=log):
+        case entries.LogIncluded(log=log):
             return _log_text(log, tokens)
-        case LogReorged(log=log, position=position):
+        case entries.LogReorged(log=log, position=position):
             return f"a reorganisation removed block {position.block_number:,}, with {_LOG_NOUNS[type(log)]}"
         case _:
             return _tx_text(entry)
 
 
-def _signs(entry: StateSigned | StateAccepted, channel: Channel, called: Callable[[int | None], str]) -> str:
+def _signs(
+    entry: entries.StateSigned | entries.StateAccepted, channel: Channel, called: Callable[[int | None], str]
+) -> str:
     """Who has signed or shown a state."""
-    if isinstance(entry, StateAccepted) and entry.from_chain:
+    if isinstance(entry, entries.StateAccepted) and entry.from_chain:
         return "the chain showed"
     return f"{called(signer_of(entry, channel))} signed"
 
 
-def _tx_text(entry: TxRequested | TxSent | TxMined | TxReorged | TxRefused) -> str:
+def _tx_text(
+    entry: entries.TxRequested | entries.TxSent | entries.TxMined | entries.TxReorged | entries.TxRefused,
+) -> str:
     operation = _shown(entry.operation)
     match entry:
-        case TxRequested():
+        case entries.TxRequested():
             return f"asked for {operation}"
-        case TxSent(replaces=replaces):
+        case entries.TxSent(replaces=replaces):
             return f"sent our {operation}" if replaces is None else f"sent our {operation} again, for a higher price"
-        case TxMined(block_number=block):
+        case entries.TxMined(block_number=block):
             return f"our {operation} is in block {block:,}"
-        case TxReorged():
+        case entries.TxReorged():
             return f"a reorganisation removed our {operation}"
-        case TxRefused(kind=kind, facts=facts):
+        case entries.TxRefused(kind=kind, facts=facts):
             return f"the chain refused {operation}: {_shown(facts or kind)}"
         case _:
             assert_never(entry)
 
 
-def _log_text(log: Log, tokens: Tokens) -> str:
+def _log_text(log: logs.Log, tokens: Tokens) -> str:
     match log:
-        case Deposited(asset=asset, held=held):
+        case logs.Deposited(asset=asset, held=held):
             return f"paid in; the channel holds {amount_text(asset, held, tokens)}"
-        case ChallengeRegistered(state=state):
+        case logs.ChallengeRegistered(state=state):
             return f"challenge at turn {state.turn_num:,}: the clock starts"
-        case Responded(state=state):
+        case logs.Responded(state=state):
             return f"answered with turn {state.turn_num:,}: the clock stops"
-        case Checkpointed(state=state):
+        case logs.Checkpointed(state=state):
             return f"turn {state.turn_num:,} recorded: the clock stops"
-        case Concluded(turn_num=turn):
+        case logs.Concluded(turn_num=turn):
             return f"concluded with turn {turn:,}"
-        case PartlyPaid(remaining=remaining):
+        case logs.PartlyPaid(remaining=remaining):
             left = " and ".join(amount_text(each.asset, each.amount, tokens) for each in remaining if each.amount)
             return f"partly paid out; {left or 'nothing'} is still owed"
-        case Closed():
+        case logs.Closed():
             return "paid out; the channel is closed"
-        case Credited(asset=asset, amount=amount):
+        case logs.Credited(asset=asset, amount=amount):
             return f"{amount_text(asset, amount, tokens)} could not be pushed, and can be claimed"
-        case Claimed(asset=asset, amount=amount):
+        case logs.Claimed(asset=asset, amount=amount):
             return f"{amount_text(asset, amount, tokens)} was claimed"
         case _:
             assert_never(log)
 
 
 def entry_line(
-    entry: Entry,
+    entry: entries.Entry,
     channel: Channel,
     called: Callable[[int | None], str],
     describe: Callable[[SignedState], str],
@@ -185,20 +162,20 @@ def entry_line(
     return f"{text} ({details})" if details else text
 
 
-def _details(entry: Entry) -> str:
+def _details(entry: entries.Entry) -> str:
     """What is known of an entry besides its sentence; empty where there is nothing."""
     match entry:
-        case FaultFound(facts=facts):
+        case entries.FaultFound(facts=facts):
             return harmless(facts[:_MANY_FACTS])
-        case LogIncluded(position=position):
+        case entries.LogIncluded(position=position):
             return f"block {position.block_number:,}"
-        case TxMined(gas_used=gas):
+        case entries.TxMined(gas_used=gas):
             return f"{_short(entry.transaction_hash)}, {gas:,} gas, {format_amount(gas * entry.gas_price)}"
-        case TxSent(transaction_hash=hash_, nonce=nonce, replaces=replaces):
+        case entries.TxSent(transaction_hash=hash_, nonce=nonce, replaces=replaces):
             instead = "" if replaces is None else f", in place of {_short(replaces)}"
             fee = f"{entry.max_fee / _GWEI:,.3f}".rstrip("0").rstrip(".")
             return f"{_short(hash_)}, nonce {nonce:,}, at most {fee} gwei a unit of gas{instead}"
-        case TxReorged(transaction_hash=hash_):
+        case entries.TxReorged(transaction_hash=hash_):
             return _short(hash_)
         case _:
             return ""

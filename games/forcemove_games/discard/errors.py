@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from forcemove import AppError
-from forcemove_games.cards.errors import (
-    CardUnknown,
-    KeyRefused,
-    MaskRefused,
-    PointRefused,
-    ScalarOutOfRange,
-    ShareRefused,
-    SlopeRefused,
-)
+from forcemove_games.cards import errors
 from forcemove_games.two_player import SHARED_ERRORS, OtherChannel
 
 __all__ = [
@@ -93,13 +85,13 @@ ERRORS: dict[str, type[AppError]] = {
         NothingToDraw,
         CouldDraw,
         CardNotInDeck,
-        ScalarOutOfRange,
-        PointRefused,
-        SlopeRefused,
-        KeyRefused,
-        MaskRefused,
-        ShareRefused,
-        CardUnknown,
+        errors.ScalarOutOfRange,
+        errors.PointRefused,
+        errors.SlopeRefused,
+        errors.KeyRefused,
+        errors.MaskRefused,
+        errors.ShareRefused,
+        errors.CardUnknown,
     )
 }
 """The twins of the contract's custom errors, by name."""

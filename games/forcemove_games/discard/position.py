@@ -13,15 +13,9 @@ from functools import lru_cache
 from msgspec import Struct
 
 from forcemove import UINT48_MAX, UINT256_MAX, InvalidValue, LabelledEnum, require_bytes, require_uint
+from forcemove_games import two_player
 from forcemove_games.cards.deck import deck_length
 from forcemove_games.discard_sra.cards import SIZE
-from forcemove_games.two_player import (
-    DECODED_POSITIONS,
-    PLAYERS,
-    MalformedPosition,
-    WrongPositionLength,
-    encode_words,
-)
 
 __all__ = [
     "CORE_LENGTH",
@@ -105,12 +99,12 @@ def _limits(kind: PositionType) -> tuple[int, ...]:
     in_play, shows = kind in (_PLAYING, PositionType.OVER), kind in (PositionType.SHOWING, PositionType.TIED)
     return (
         UINT48_MAX,
-        *(UINT256_MAX * keyed,) * 2 * PLAYERS,
+        *(UINT256_MAX * keyed,) * 2 * two_player.PLAYERS,
         UINT256_MAX * dealt,
-        *(_ALL_CARDS * dealt,) * PLAYERS,
+        *(_ALL_CARDS * dealt,) * two_player.PLAYERS,
         SIZE * dealt,
         (SIZE - 1) * dealt,
-        *(_ALL_CARDS * played,) * PLAYERS,
+        *(_ALL_CARDS * played,) * two_player.PLAYERS,
         SIZE * (kind is _PLAYING),
         2 * played,
         SIZE * in_play,
@@ -167,7 +161,7 @@ class Core(Struct, frozen=True):
             require_uint(f"word {place}", value, UINT256_MAX)
         for place, limit in enumerate(_LIMITS[self.position_type], CoreWord.HAND):
             if words[place] > limit:
-                raise MalformedPosition(place, words[place])
+                raise two_player.MalformedPosition(place, words[place])
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -192,7 +186,7 @@ class Core(Struct, frozen=True):
 
     def encode(self) -> bytes:
         """The 608 bytes at the beginning of appData."""
-        return encode_words(*self.words)
+        return two_player.encode_words(*self.words)
 
     @property
     def pile(self) -> int:
@@ -225,16 +219,16 @@ class Position(Struct, frozen=True):
         return self.core.encode() + self.deck
 
 
-@lru_cache(maxsize=DECODED_POSITIONS)
+@lru_cache(maxsize=two_player.DECODED_POSITIONS)
 def decode(app_data: bytes) -> Position:
     """The position in appData. Raises `WrongPositionLength` where there is no core, then `MalformedPosition`, then
     `WrongPositionLength`."""
     if len(app_data) < CORE_LENGTH:
-        raise WrongPositionLength(CORE_LENGTH, len(app_data))
+        raise two_player.WrongPositionLength(CORE_LENGTH, len(app_data))
     core = _decode_core(app_data[:CORE_LENGTH])
     expected = CORE_LENGTH + _deck_length(core)
     if len(app_data) != expected:
-        raise WrongPositionLength(expected, len(app_data))
+        raise two_player.WrongPositionLength(expected, len(app_data))
     return Position(core, app_data[CORE_LENGTH:])
 
 
@@ -249,7 +243,7 @@ def initial(channel_id: bytes, stake: int) -> Position:
 def _decode_core(data: bytes) -> Core:
     kind, stake, channel, hand, *words = (int.from_bytes(data[at : at + 32], "big") for at in range(0, CORE_LENGTH, 32))
     if kind > PositionType.TIED:
-        raise MalformedPosition(CoreWord.POSITION_TYPE, kind)
+        raise two_player.MalformedPosition(CoreWord.POSITION_TYPE, kind)
     x0, y0, x1, y1, root, held0, held1, drawn, top, denied0, denied1, pending, passes, shared, laid = words
     return Core(
         PositionType(kind),

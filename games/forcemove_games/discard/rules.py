@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forcemove import VariablePart
+from forcemove_games import two_player
 from forcemove_games.cards.curve import ORDER, Point
 from forcemove_games.cards.deck import CardWords, encode_words_of, require_opens, root_from, root_of, split_deck
 from forcemove_games.cards.errors import CardUnknown, PointRefused
@@ -47,14 +48,6 @@ from forcemove_games.discard.position import (
 )
 from forcemove_games.discard.table import STAKES, TABLE
 from forcemove_games.discard_sra.cards import SIZE, fits
-from forcemove_games.two_player import (
-    PLAYERS,
-    NoSuchTransition,
-    require_both_afford,
-    require_paid,
-    require_same_stake,
-    require_two_players,
-)
 
 __all__ = ["ERRORS", "TABLE", "require_legal", "valid_transition"]
 
@@ -73,7 +66,7 @@ class _Move:
 
     @property
     def seat(self) -> int:
-        return self.turn_num % PLAYERS
+        return self.turn_num % two_player.PLAYERS
 
 
 # -------------------------------------------------------------------------------------------- the twin of the contract
@@ -87,17 +80,17 @@ def valid_transition(channel_id: bytes, from_: VariablePart, to: VariablePart, n
 
 def require_legal(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
     """Refuse, with an `AppError`, a state that may not follow `from_` in this channel."""
-    require_two_players(from_.outcome, to.outcome, num_participants)
+    two_player.require_two_players(from_.outcome, to.outcome, num_participants)
     before, after = decode(from_.app_data), decode(to.app_data)
     old, new = before.core, after.core
     move = _Move(before, after, decode_evidence(new, to.evidence), to.turn_num)
-    require_same_stake(old.stake, new.stake)
+    two_player.require_same_stake(old.stake, new.stake)
     _require_row(old, new)
     if old.channel_id != channel_id:
         raise OtherChannel(channel_id, old.channel_id)
     if old.position_type is PositionType.READY:
-        require_both_afford(from_.outcome, old.stake)
-    require_paid(from_.outcome, to.outcome, move.seat, STAKES.get(new.position_type, 0), old.stake)
+        two_player.require_both_afford(from_.outcome, old.stake)
+    two_player.require_paid(from_.outcome, to.outcome, move.seat, STAKES.get(new.position_type, 0), old.stake)
     _CHECKS[new.position_type](move)
 
 
@@ -106,7 +99,7 @@ def _require_row(old: Core, new: Core) -> None:
     row = (old.position_type, new.position_type)
     shows = new.position_type is PositionType.SHOWING
     if row not in _ROWS or (row[0] is PositionType.PLAYING and shows != (old.passes == _PASSES)):
-        raise NoSuchTransition(*map(int, row))
+        raise two_player.NoSuchTransition(*map(int, row))
 
 
 def _require_core(move: _Move, expected: Core) -> None:

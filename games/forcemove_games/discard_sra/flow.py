@@ -13,45 +13,35 @@ from forcemove.flow.steps import Step, Steps, local, repeat, sequence
 from forcemove_games.discard_sra import rules
 from forcemove_games.discard_sra.cards import HAND
 from forcemove_games.discard_sra.table import CannotMove, DiscardResult, DiscardTable, Leaves
-from forcemove_games.sra.flow import (
-    Choose,
-    auditing,
-    card_turn,
-    dealing,
-    discarding,
-    drawing,
-    receiving,
-    shuffling,
-    turning_up,
-)
+from forcemove_games.sra import flow
 from forcemove_games.sra.table import DiscardCard, Draw
 
 __all__ = ["discard"]
 
 
-def discard(choose: Choose[DiscardTable], *, within: float | None = None) -> Step[DiscardTable]:
+def discard(choose: flow.Choose[DiscardTable], *, within: float | None = None) -> Step[DiscardTable]:
     """A whole game. `choose`: gives our action when it is our turn. `within`: seconds that we wait for each message."""
     return sequence(
         [
-            shuffling(within=within),
-            dealing(HAND, within=within),
-            turning_up(within=within),
+            flow.shuffling(within=within),
+            flow.dealing(HAND, within=within),
+            flow.turning_up(within=within),
             local(note),
             repeat([turn(choose, within), unless_left(local(note))], until=is_over),
-            unless_left(sequence(auditing(within=within), local(settle))),
+            unless_left(sequence(flow.auditing(within=within), local(settle))),
         ]
     )
 
 
-def turn(choose: Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
+def turn(choose: flow.Choose[DiscardTable], within: float | None) -> Step[DiscardTable]:
     """The mover discards, draws, says that it can't move, or leaves."""
     branches: dict[type[Any], Steps[DiscardTable]] = {
-        DiscardCard: discarding(),
-        Draw: drawing(within=within),
-        CannotMove: receiving(accept_cannot_move, expects=CannotMove),
-        Leaves: receiving(accept_leave, expects=Leaves),
+        DiscardCard: flow.discarding(),
+        Draw: flow.drawing(within=within),
+        CannotMove: flow.receiving(accept_cannot_move, expects=CannotMove),
+        Leaves: flow.receiving(accept_leave, expects=Leaves),
     }
-    return card_turn(seat_to_move, choose, branches, within=within)
+    return flow.card_turn(seat_to_move, choose, branches, within=within)
 
 
 def seat_to_move(table: DiscardTable) -> int:

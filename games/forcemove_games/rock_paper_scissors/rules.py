@@ -12,22 +12,10 @@ from operator import index
 from msgspec.structs import replace
 
 from forcemove import UINT256_MAX, AppError, Move, TransitionRow, VariablePart
+from forcemove_games import two_player
 from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors.openings import pre_commit_of
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
-from forcemove_games.two_player import (
-    PLAYERS,
-    SHARED_ERRORS,
-    NoSuchTransition,
-    OtherChannel,
-    UnwantedEvidence,
-    require_both_afford,
-    require_no_evidence,
-    require_paid,
-    require_same_stake,
-    require_two_players,
-    take_stakes,
-)
 
 __all__ = [
     "ERRORS",
@@ -120,9 +108,9 @@ class RoundNumberOverflow(AppError):
 ERRORS: dict[str, type[AppError]] = {
     error.__name__: error
     for error in (
-        *SHARED_ERRORS,
-        UnwantedEvidence,
-        OtherChannel,
+        *two_player.SHARED_ERRORS,
+        two_player.UnwantedEvidence,
+        two_player.OtherChannel,
         WrongProposedAt,
         ProposedAtChanged,
         PreCommitChanged,
@@ -145,16 +133,16 @@ def valid_transition(channel_id: bytes, from_: VariablePart, to: VariablePart, n
 
 def require_legal(channel_id: bytes, from_: VariablePart, to: VariablePart, num_participants: int) -> None:
     """Refuse, with an `AppError`, a state that may not follow `from_` in this channel."""
-    require_two_players(from_.outcome, to.outcome, num_participants)
-    require_no_evidence(to.evidence)
+    two_player.require_two_players(from_.outcome, to.outcome, num_participants)
+    two_player.require_no_evidence(to.evidence)
     old, next_ = decode(from_.app_data), decode(to.app_data)
-    require_same_stake(old.stake, next_.stake)
+    two_player.require_same_stake(old.stake, next_.stake)
     if next_.channel_id != channel_id:
-        raise OtherChannel(channel_id, next_.channel_id)
+        raise two_player.OtherChannel(channel_id, next_.channel_id)
     stakes = _require_move(old, next_, to.turn_num)
     if old.position_type is _START:
-        require_both_afford(from_.outcome, old.stake)
-    require_paid(from_.outcome, to.outcome, to.turn_num % PLAYERS, stakes, old.stake)
+        two_player.require_both_afford(from_.outcome, old.stake)
+    two_player.require_paid(from_.outcome, to.outcome, to.turn_num % two_player.PLAYERS, stakes, old.stake)
 
 
 def stakes_taken_by_a(a_play: int, b_play: int) -> int:
@@ -168,7 +156,7 @@ def _require_move(old: Position, next_: Position, turn_num: int) -> int:
     """Check the rows of the table; returns how many stakes the mover takes from the other."""
     rule = _RULES.get((old.position_type, next_.position_type))
     if rule is None:
-        raise NoSuchTransition(int(old.position_type), int(next_.position_type))
+        raise two_player.NoSuchTransition(int(old.position_type), int(next_.position_type))
     return rule(old, next_, turn_num)
 
 
@@ -266,9 +254,9 @@ def next_round(state: VariablePart) -> Move:
 def _legal(state: VariablePart, next_: Position, stakes: int = 0) -> Move:
     """The move to a position in which the mover takes this many stakes. Raises the error of the rule that forbids
     it."""
-    outcome = take_stakes(state.outcome, (state.turn_num + 1) % PLAYERS, stakes, next_.stake)
+    outcome = two_player.take_stakes(state.outcome, (state.turn_num + 1) % two_player.PLAYERS, stakes, next_.stake)
     move = Move(outcome, next_.encode())
-    require_legal(next_.channel_id, state, move.after(state), PLAYERS)
+    require_legal(next_.channel_id, state, move.after(state), two_player.PLAYERS)
     return move
 
 

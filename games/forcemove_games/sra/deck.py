@@ -21,19 +21,9 @@ from typing import TypeVar
 
 from forcemove import InvalidValue
 from forcemove_games.randomness import Randomness, choose, system_randomness
+from forcemove_games.sra import faults
 from forcemove_games.sra.arithmetic import MODULUS, Numbers, inverse, is_square, power, product
 from forcemove_games.sra.cipher import CipherKey, DecryptionKey, card_numbers, find_card, open_number, require_size
-from forcemove_games.sra.faults import (
-    CardTwice,
-    DeckNotDue,
-    NoSuchCard,
-    NotASquare,
-    NotEncrypted,
-    NotOurStep,
-    NumberOutOfRange,
-    NumberTwice,
-    WrongCount,
-)
 from forcemove_games.two_player import PLAYERS, require_seat
 
 __all__ = [
@@ -119,7 +109,7 @@ def begin(size: int, seat: int, randomness: Randomness = system_randomness) -> S
 def send(shuffle: Shuffle, randomness: Randomness = system_randomness) -> Shuffle:
     """Make our next deck, which is then the `latest`. Raises `NotOurStep`."""
     if not shuffle.is_ours:
-        raise NotOurStep(shuffle.step)
+        raise faults.NotOurStep(shuffle.step)
     secrets = shuffle.secrets
     if shuffle.step < PLAYERS:
         deck = encrypt_and_permute(shuffle.latest, secrets.phase_key, randomness)
@@ -131,7 +121,7 @@ def send(shuffle: Shuffle, randomness: Randomness = system_randomness) -> Shuffl
 def receive(shuffle: Shuffle, numbers: Sequence[int]) -> Shuffle:
     """Accept the counterparty's next deck. Raises `DeckNotDue`, and what `require_deck` raises."""
     if shuffle.is_ours or shuffle.is_finished:
-        raise DeckNotDue(shuffle.step)
+        raise faults.DeckNotDue(shuffle.step)
     require_deck(numbers, shuffle.size, shuffle.decks)
     return replace(shuffle, decks=(*shuffle.decks, tuple(numbers)))
 
@@ -181,7 +171,7 @@ def require_deck(numbers: Sequence[int], size: int, earlier: Sequence[Numbers] =
     card or was in an earlier deck: its sender has not encrypted it, and the card would be open without our key.
     """
     if len(numbers) != size:
-        raise WrongCount(size, len(numbers))
+        raise faults.WrongCount(size, len(numbers))
     for index, number in enumerate(numbers):
         _require_number(index, number)
     _require_distinct(numbers)
@@ -192,23 +182,23 @@ def require_deck(numbers: Sequence[int], size: int, earlier: Sequence[Numbers] =
 
 def _require_number(index: int, number: int) -> None:
     if type(number) is not int or not 2 <= number <= MODULUS - 2:
-        raise NumberOutOfRange(index, number)
+        raise faults.NumberOutOfRange(index, number)
     if not is_square(number):
-        raise NotASquare(index, number)
+        raise faults.NotASquare(index, number)
 
 
 def _require_distinct(numbers: Sequence[int]) -> None:
     seen: dict[int, int] = {}
     for index, number in enumerate(numbers):
         if (first := seen.setdefault(number, index)) != index:
-            raise NumberTwice(first, index)
+            raise faults.NumberTwice(first, index)
 
 
 def _require_new(numbers: Sequence[int], deck: Numbers, step: int | None) -> None:
     known = frozenset(deck)
     for index, number in enumerate(numbers):
         if number in known:
-            raise NotEncrypted(index, step)
+            raise faults.NotEncrypted(index, step)
 
 
 # -------------------------------------------------------------------------------------------------------------- opening
@@ -218,7 +208,7 @@ def open_card(numbers: Numbers, index: int, first: DecryptionKey, second: Decryp
     """The card at `index` of a shuffled deck, opened with the keys of both. Raises `NoSuchCard`."""
     card = find_card(open_number(numbers[index], first, second), len(numbers))
     if card is None:
-        raise NoSuchCard(index)
+        raise faults.NoSuchCard(index)
     return card
 
 
@@ -233,12 +223,12 @@ def audit(numbers: Numbers, first: Sequence[DecryptionKey], second: Sequence[Dec
     """
     for keys in (first, second):
         if len(keys) != len(numbers):
-            raise WrongCount(len(numbers), len(keys))
+            raise faults.WrongCount(len(numbers), len(keys))
     seen: dict[int, int] = {}
     for index, keys_of_card in enumerate(zip(first, second, strict=True)):
         card = open_card(numbers, index, *keys_of_card)
         if (earlier := seen.setdefault(card, index)) != index:
-            raise CardTwice(card, earlier, index)
+            raise faults.CardTwice(card, earlier, index)
     return tuple(seen)
 
 

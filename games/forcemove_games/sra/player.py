@@ -14,19 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from forcemove import InvalidValue
+from forcemove_games.sra import faults
 from forcemove_games.sra.cipher import CipherKey, DecryptionKey
 from forcemove_games.sra.deck import Shuffle, open_card
-from forcemove_games.sra.faults import (
-    DiscardNotAllowed,
-    DrawNotAllowed,
-    KeyNotDue,
-    NoCardToDraw,
-    NotInHand,
-    OurDiscardNotAllowed,
-    OurDrawNotAllowed,
-    ShuffleNotFinished,
-    WrongCount,
-)
 from forcemove_games.sra.pile import Pile, PileRules, lift, publish, require_unseen
 from forcemove_games.two_player import PLAYERS
 
@@ -66,7 +56,7 @@ class Player:
 def sit_down(shuffle: Shuffle) -> Player:
     """A player with the shuffled deck before it. Raises `ShuffleNotFinished`."""
     if not shuffle.is_finished:
-        raise ShuffleNotFinished(shuffle.step)
+        raise faults.ShuffleNotFinished(shuffle.step)
     return Player(shuffle.seat, Pile(shuffle.latest), shuffle.secrets.card_keys)
 
 
@@ -97,7 +87,7 @@ def take_hand(player: Player, keys: Sequence[DecryptionKey]) -> Player:
     """Accept the other's keys for all cards that were dealt to us. Raises `WrongCount`, and what `take` raises."""
     indices = _unseen(player.pile, player.seat)
     if len(keys) != len(indices):
-        raise WrongCount(len(indices), len(keys))
+        raise faults.WrongCount(len(indices), len(keys))
     for index, key in zip(indices, keys, strict=True):
         player, _ = take(player, index, key)
     return player
@@ -119,7 +109,7 @@ def draw(player: Player, rules: PileRules) -> tuple[Player, int]:
     _require_cards_left(player)
     top = player.pile.top
     if rules.may_draw(player.pile, player.seat) is not True:
-        raise OurDrawNotAllowed(top)
+        raise faults.OurDrawNotAllowed(top)
     return replace(player, pile=lift(player.pile, player.seat, top)), top
 
 
@@ -131,7 +121,7 @@ def hand_over(player: Player, index: int, rules: PileRules) -> tuple[Player, Dec
     """
     lifted = lift(player.pile, player.other, index)
     if rules.may_draw(player.pile, player.other) is not True:
-        raise DrawNotAllowed(player.other, index)
+        raise faults.DrawNotAllowed(player.other, index)
     return _give(replace(player, pile=lifted), index)
 
 
@@ -162,7 +152,7 @@ def give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
     """Our key for a card that is turned up, to be sent. Raises `NotInHand` for any other card; if the other's key came
     before, what `record_turned` raises."""
     if not 0 <= index < player.pile.top or player.pile.places[index].holder is not None:
-        raise NotInHand(index)
+        raise faults.NotInHand(index)
     return _give(player, index)
 
 
@@ -181,9 +171,9 @@ def key_to_discard(player: Player, index: int, rules: PileRules) -> DecryptionKe
     """
     held = dict(player.hand)
     if index not in held:
-        raise NotInHand(index)
+        raise faults.NotInHand(index)
     if rules.may_discard(player.pile, player.seat, held[index]) is not True:
-        raise OurDiscardNotAllowed(index, held[index])
+        raise faults.OurDiscardNotAllowed(index, held[index])
     return player.keys[index].disclose()
 
 
@@ -205,7 +195,7 @@ def record_discard(player: Player, index: int, key: DecryptionKey, rules: PileRu
     seen = _seen(player, pile, index)
     card = pile.laid[-1]
     if rules.may_discard(player.pile, player.other, card) is not True:
-        raise DiscardNotAllowed(player.other, index, card)
+        raise faults.DiscardNotAllowed(player.other, index, card)
     return seen, card
 
 
@@ -219,7 +209,7 @@ def _seen(player: Player, pile: Pile, index: int) -> Player:
 
 def _require_holder(pile: Pile, index: int, holder: int | None, giver: int) -> None:
     if pile.places[index].holder != holder:
-        raise KeyNotDue(giver, index)
+        raise faults.KeyNotDue(giver, index)
 
 
 def _give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
@@ -229,4 +219,4 @@ def _give(player: Player, index: int) -> tuple[Player, DecryptionKey]:
 
 def _require_cards_left(player: Player) -> None:
     if player.pile.is_empty:
-        raise NoCardToDraw
+        raise faults.NoCardToDraw

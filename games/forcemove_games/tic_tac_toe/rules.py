@@ -7,6 +7,7 @@ none they raise an `InvalidValue` or the `AppError` that forbids it.
 from __future__ import annotations
 
 from forcemove import AppError, InvalidValue, Move, TransitionRow, VariablePart
+from forcemove_games import two_player
 from forcemove_games.tic_tac_toe.position import (
     FULL_BOARD,
     BoardFull,
@@ -19,19 +20,6 @@ from forcemove_games.tic_tac_toe.position import (
     decode,
     has_line,
     mark_of,
-)
-from forcemove_games.two_player import (
-    PLAYERS,
-    SHARED_ERRORS,
-    NoSuchTransition,
-    UnwantedEvidence,
-    can_afford,
-    require_both_afford,
-    require_no_evidence,
-    require_paid,
-    require_same_stake,
-    require_two_players,
-    take_stakes,
 )
 
 __all__ = [
@@ -92,8 +80,8 @@ class OtherMarksChanged(AppError):
 ERRORS: dict[str, type[AppError]] = {
     error.__name__: error
     for error in (
-        *SHARED_ERRORS,
-        UnwantedEvidence,
+        *two_player.SHARED_ERRORS,
+        two_player.UnwantedEvidence,
         MarksOverlap,
         WrongMarkCount,
         BoardFull,
@@ -117,21 +105,21 @@ def valid_transition(_channel_id: bytes, from_: VariablePart, to: VariablePart, 
 def require_legal(from_: VariablePart, to: VariablePart, num_participants: int) -> None:
     """Refuse, with an `AppError`, a state that may not follow `from_`. The channel does not matter: no rule depends on
     it."""
-    require_two_players(from_.outcome, to.outcome, num_participants)
-    require_no_evidence(to.evidence)
+    two_player.require_two_players(from_.outcome, to.outcome, num_participants)
+    two_player.require_no_evidence(to.evidence)
     old, next_ = decode(from_.app_data), decode(to.app_data)
-    require_same_stake(old.stake, next_.stake)
+    two_player.require_same_stake(old.stake, next_.stake)
     stakes = _require_move(old, next_)
     if old.position_type is _ME_SECOND:
-        require_both_afford(from_.outcome, old.stake)
-    require_paid(from_.outcome, to.outcome, to.turn_num % PLAYERS, stakes, old.stake)
+        two_player.require_both_afford(from_.outcome, old.stake)
+    two_player.require_paid(from_.outcome, to.outcome, to.turn_num % two_player.PLAYERS, stakes, old.stake)
 
 
 def _require_move(old: Position, next_: Position) -> int:
     """Check the rows of the table; returns how many stakes the mover takes from the other."""
     stakes = _STAKES.get((old.position_type, next_.position_type))
     if stakes is None:
-        raise NoSuchTransition(int(old.position_type), int(next_.position_type))
+        raise two_player.NoSuchTransition(int(old.position_type), int(next_.position_type))
     if crosses_to_move(old):
         _require_mark(old.crosses, next_.crosses, old.noughts, next_.noughts)
     elif old.position_type is _X_PLAYING:
@@ -188,9 +176,9 @@ def play_again(state: VariablePart) -> Move:
 
 def _legal(state: VariablePart, next_: Position) -> Move:
     stakes = _require_move(decode(state.app_data), next_)
-    outcome = take_stakes(state.outcome, (state.turn_num + 1) % PLAYERS, stakes, next_.stake)
+    outcome = two_player.take_stakes(state.outcome, (state.turn_num + 1) % two_player.PLAYERS, stakes, next_.stake)
     move = Move(outcome, next_.encode())
-    require_legal(state, move.after(state), PLAYERS)
+    require_legal(state, move.after(state), two_player.PLAYERS)
     return move
 
 
@@ -199,6 +187,6 @@ def legal_moves(state: VariablePart) -> list[Move]:
     position = decode(state.app_data)
     if position.position_type in (_VICTORY, _DRAW, _ME_FIRST):
         return [play_again(state)]
-    if position.position_type is _ME_SECOND and not can_afford(state.outcome, position.stake):
+    if position.position_type is _ME_SECOND and not two_player.can_afford(state.outcome, position.stake):
         return []
     return [mark(state, cell) for cell in position.free_cells]

@@ -7,14 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from forcemove_games.views import errors
 from forcemove_games.views.drafts import Change, ViewedGame, changed, perform, placed
-from forcemove_games.views.errors import (
-    DisclosureMalformed,
-    DisclosuresLeft,
-    NoDisclosure,
-    ReplayMismatch,
-    UnknownViewer,
-)
 from forcemove_games.views.faults import Json
 from forcemove_games.views.patches import NewInfo, difference, patched
 from forcemove_games.views.values import StrictValue, is_same, renewed, strict, taken, text_of, unshare
@@ -91,10 +85,10 @@ def _everything(_: Json) -> None:
 def _filter_of(filters: Filters, viewer: Viewer) -> Change:
     if not isinstance(filters, Mapping):
         if viewer is not None:
-            raise UnknownViewer(viewer)
+            raise errors.UnknownViewer(viewer)
         return filters
     if viewer is None or viewer not in filters:
-        raise UnknownViewer(viewer)
+        raise errors.UnknownViewer(viewer)
     return filters[viewer]
 
 
@@ -157,9 +151,9 @@ class _Play:
             try:
                 replay = _replayed(self.game, self.first_views[viewer].again(), action.copy(), new_info)
             except Exception as error:
-                raise ReplayMismatch(viewer, expected.copy(), error, new_info) from error
+                raise errors.ReplayMismatch(viewer, expected.copy(), error, new_info) from error
             if not is_same(expected, replay):
-                raise ReplayMismatch(viewer, expected.copy(), replay, new_info)
+                raise errors.ReplayMismatch(viewer, expected.copy(), replay, new_info)
 
 
 # ------------------------------------------------------------------------------------------------------------ replaying
@@ -168,7 +162,7 @@ class _Play:
 def _replayed(game: ViewedGame, view: StrictValue, action: Json, new_info: NewInfo | None) -> Json:
     """The value that an action makes of a view; both are its own."""
     if new_info is not None and type(new_info) is not list:
-        raise DisclosureMalformed(0, "new_info is a list of patches")
+        raise errors.DisclosureMalformed(0, "new_info is a list of patches")
     replay = _Replay(new_info)
     result = perform(game, view, action, replay.update)
     replay.require_complete()
@@ -197,7 +191,7 @@ class _Replay:
         if self.new_info is None:
             return given, text_of(given)
         if self.taken > len(self.new_info):
-            raise NoDisclosure(len(self.new_info))
+            raise errors.NoDisclosure(len(self.new_info))
         result, text = patched(given, self.new_info[self.taken - 1], self.taken - 1)
         return placed(given, result), text
 
@@ -206,4 +200,4 @@ class _Replay:
         if self.error is not None:
             raise self.error
         if self.new_info is not None and self.taken < len(self.new_info):
-            raise DisclosuresLeft(len(self.new_info), self.taken)
+            raise errors.DisclosuresLeft(len(self.new_info), self.taken)

@@ -9,33 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from forcemove.errors import MalformedBytes
-from forcemove.protocol.codec.packed import (
-    ADDRESS,
-    ANOTHER_ASSET,
-    ANY,
-    AS_BEFORE,
-    BATCHED,
-    ETHER_BIT,
-    EVIDENCE,
-    EVIDENCE_HASHED,
-    FINAL,
-    FROM_RECORD_BIT,
-    IN_WORDS,
-    PARTICIPANT,
-    REST,
-    SAME_OUTCOME,
-    SELECTORS,
-    WHOLE,
-    ZEROS,
-    BatchCall,
-    BatchItem,
-    Call,
-    ChallengeCall,
-    CheckpointCall,
-    ConcludeCall,
-    RespondCall,
-    TransferCall,
-)
+from forcemove.protocol.codec import packed
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination
 from forcemove.protocol.rule_errors import LengthMismatch, NotCanonical, NotInABatch, StateCountOutOfRange
 from forcemove.protocol.state import SupportProof, VariablePart
@@ -46,7 +20,7 @@ __all__ = ["decode_call", "decode_proof_log", "decode_response_log"]
 _SELECTOR = 4
 
 
-def decode_call(data: bytes) -> Call:
+def decode_call(data: bytes) -> packed.Call:
     """What calldata asks of the adjudicator.
 
     Raises as the adjudicator reverts: `NotCanonical`, `StateCountOutOfRange` and `NotInABatch` where they are met, then
@@ -69,7 +43,7 @@ def decode_proof_log(arguments: bytes) -> tuple[FixedPart, SupportProof]:
     return FixedPart(*fixed), proof
 
 
-def decode_response_log(arguments: bytes) -> RespondCall:
+def decode_response_log(arguments: bytes) -> packed.RespondCall:
     """What `Responded` logs: the response's turn number (6 bytes) and the arguments of `respond`. Both states are given
     their turns. Raises as `decode_call`."""
     call = _respond(_Reader(bytes(_SELECTOR) + arguments[6:]))
@@ -136,39 +110,39 @@ class _Fixed(NamedTuple):
 # ------------------------------------------------------------------------------------------------------------- calls
 
 
-def _challenge(reader: _Reader) -> Call:
+def _challenge(reader: _Reader) -> packed.Call:
     fixed = _fixed_part(reader)
     proof = _proof(reader, fixed)
     signature = reader.signature() if reader.left > 0 else None
     reader.end()
-    return ChallengeCall(FixedPart(*fixed), proof, signature)
+    return packed.ChallengeCall(FixedPart(*fixed), proof, signature)
 
 
-def _checkpoint(reader: _Reader) -> Call:
+def _checkpoint(reader: _Reader) -> packed.Call:
     fixed = _fixed_part(reader)
     proof = _proof(reader, fixed)
     reader.end()
-    return CheckpointCall(FixedPart(*fixed), proof)
+    return packed.CheckpointCall(FixedPart(*fixed), proof)
 
 
-def _respond(reader: _Reader) -> RespondCall:
+def _respond(reader: _Reader) -> packed.RespondCall:
     fixed = _fixed_part(reader)
     challenged = _state(reader, fixed, 0, None, may_hash=True)
     response = _state(reader, fixed, 1, challenged)
     signature = reader.signature()
     reader.end()
-    return RespondCall(FixedPart(*fixed), challenged, response, signature)
+    return packed.RespondCall(FixedPart(*fixed), challenged, response, signature)
 
 
-def _conclude(reader: _Reader) -> Call:
+def _conclude(reader: _Reader) -> packed.Call:
     fixed = _fixed_part(reader)
     turn_num, outcome = reader.number(6), _outcome(reader, fixed)
     signatures, push = reader.signatures(len(fixed.participants)), reader.number()
     reader.end()
-    return ConcludeCall(FixedPart(*fixed), outcome, turn_num, signatures, push)
+    return packed.ConcludeCall(FixedPart(*fixed), outcome, turn_num, signatures, push)
 
 
-def _transfer(reader: _Reader) -> Call:
+def _transfer(reader: _Reader) -> packed.Call:
     channel_id = reader.bytes(32)
     asset = reader.bytes(20) if reader.byte_within(lambda size: size in (0, 20)) else ETHER
     state_hash = reader.bytes(32)
@@ -176,10 +150,10 @@ def _transfer(reader: _Reader) -> Call:
     count = reader.byte_within(lambda count: count > 0) if reader.left > 1 else 0
     indices, push = tuple(reader.bytes(count)), reader.number()
     reader.end()
-    return TransferCall(channel_id, asset, state_hash, outcome, indices, push)
+    return packed.TransferCall(channel_id, asset, state_hash, outcome, indices, push)
 
 
-def _batch(reader: _Reader) -> Call:
+def _batch(reader: _Reader) -> packed.Call:
     items = []
     while reader.left > 0:
         gas, size = reader.number(3), reader.number(2)
@@ -189,19 +163,19 @@ def _batch(reader: _Reader) -> Call:
         selector = calldata[:_SELECTOR] if size >= _SELECTOR else bytes(_SELECTOR)
         if selector not in _IN_A_BATCH:
             raise NotInABatch(selector)
-        items.append(BatchItem(gas, calldata))
-    return BatchCall(tuple(items))
+        items.append(packed.BatchItem(gas, calldata))
+    return packed.BatchCall(tuple(items))
 
 
-_DECODERS: dict[bytes, Callable[[_Reader], Call]] = {
-    SELECTORS["challenge"]: _challenge,
-    SELECTORS["checkpoint"]: _checkpoint,
-    SELECTORS["respond"]: _respond,
-    SELECTORS["conclude"]: _conclude,
-    SELECTORS["transfer"]: _transfer,
-    SELECTORS["batch"]: _batch,
+_DECODERS: dict[bytes, Callable[[_Reader], packed.Call]] = {
+    packed.SELECTORS["challenge"]: _challenge,
+    packed.SELECTORS["checkpoint"]: _checkpoint,
+    packed.SELECTORS["respond"]: _respond,
+    packed.SELECTORS["conclude"]: _conclude,
+    packed.SELECTORS["transfer"]: _transfer,
+    packed.SELECTORS["batch"]: _batch,
 }
-_IN_A_BATCH = frozenset(SELECTORS[name] for name in BATCHED)
+_IN_A_BATCH = frozenset(packed.SELECTORS[name] for name in packed.BATCHED)
 
 # ------------------------------------------------------------------------------------------------------------- parts
 
@@ -209,7 +183,7 @@ _IN_A_BATCH = frozenset(SELECTORS[name] for name in BATCHED)
 def _fixed_part(reader: _Reader) -> _Fixed:
     head = reader.byte_within(lambda head: head & 0x70 == 0)
     nonce, app, duration = reader.number(8), reader.bytes(20), reader.number(4)
-    asset = ETHER if head & ETHER_BIT else reader.bytes(20)
+    asset = ETHER if head & packed.ETHER_BIT else reader.bytes(20)
     total = reader.number(reader.byte_within(lambda size: size <= 32))
     participants = tuple(reader.bytes(20) for _ in range(head & 0x0F))
     return _Fixed(participants, nonce, app, duration, asset, total)
@@ -217,7 +191,7 @@ def _fixed_part(reader: _Reader) -> _Fixed:
 
 def _proof(reader: _Reader, fixed: _Fixed, *, is_logged: bool = False) -> SupportProof:
     last_turn, head_at, head = reader.number(6), reader.at, reader.number()
-    count, is_from_record, participants = head & 0x7F, head & FROM_RECORD_BIT, len(fixed.participants)
+    count, is_from_record, participants = head & 0x7F, head & packed.FROM_RECORD_BIT, len(fixed.participants)
     if not 0 < count <= participants:
         raise StateCountOutOfRange(count)
     if count > last_turn + 1:
@@ -239,19 +213,21 @@ def _outcome(reader: _Reader, fixed: _Fixed) -> Outcome:
     asset, so_far = fixed.asset, 0
     for place in range(reader.number()):
         tag_at, tag = reader.at, reader.number()
-        if tag == ANOTHER_ASSET:
+        if tag == packed.ANOTHER_ASSET:
             asset = reader.bytes(20)
             tag_at, tag = reader.at, reader.number()
         kind, size, is_home = tag >> 6, tag & 0x3F, asset == fixed.asset
         has_rest = is_home and fixed.total != 0 and so_far <= fixed.total
-        has_destination = kind in (ADDRESS, ANY) or (kind == PARTICIPANT and place < len(fixed.participants))
-        if not has_destination or not (size <= 32 or (size == REST and has_rest)):
+        has_destination = kind in (packed.ADDRESS, packed.ANY) or (
+            kind == packed.PARTICIPANT and place < len(fixed.participants)
+        )
+        if not has_destination or not (size <= 32 or (size == packed.REST and has_rest)):
             raise NotCanonical(tag_at)
-        if kind == PARTICIPANT:
+        if kind == packed.PARTICIPANT:
             destination = address_destination(fixed.participants[place])
         else:
-            destination = address_destination(reader.bytes(20)) if kind == ADDRESS else reader.bytes(32)
-        amount = fixed.total - so_far if size == REST else reader.number(size)
+            destination = address_destination(reader.bytes(20)) if kind == packed.ADDRESS else reader.bytes(32)
+        amount = fixed.total - so_far if size == packed.REST else reader.number(size)
         so_far = (so_far + amount) & UINT256_MAX if is_home else so_far
         outcome.append(Allocation(asset, destination, amount))
     return tuple(outcome)
@@ -261,21 +237,21 @@ def _state(
     reader: _Reader, fixed: _Fixed, turn_num: int, before: VariablePart | None, *, may_hash: bool = False
 ) -> VariablePart:
     flags_at, flags = reader.at, reader.number()
-    is_same, is_hashed = bool(flags & SAME_OUTCOME), bool(flags & EVIDENCE_HASHED)
+    is_same, is_hashed = bool(flags & packed.SAME_OUTCOME), bool(flags & packed.EVIDENCE_HASHED)
     if (
-        flags > (FINAL | SAME_OUTCOME | IN_WORDS | EVIDENCE_HASHED | EVIDENCE)
-        or (is_hashed and (not may_hash or flags & (EVIDENCE | FINAL)))
+        flags > (packed.FINAL | packed.SAME_OUTCOME | packed.IN_WORDS | packed.EVIDENCE_HASHED | packed.EVIDENCE)
+        or (is_hashed and (not may_hash or flags & (packed.EVIDENCE | packed.FINAL)))
         or (is_same and before is None)
     ):
         raise NotCanonical(flags_at)
     outcome = before.outcome if is_same and before is not None else _outcome(reader, fixed)
-    if flags & IN_WORDS:
+    if flags & packed.IN_WORDS:
         app_data = _words(reader, b"" if before is None else before.app_data)
     else:
         app_data = reader.bytes(reader.number(2))
     evidence_hash = reader.bytes(32) if is_hashed else b""
-    evidence = _evidence(reader) if flags & EVIDENCE else b""
-    return VariablePart(outcome, app_data, turn_num, bool(flags & FINAL), evidence, evidence_hash)
+    evidence = _evidence(reader) if flags & packed.EVIDENCE else b""
+    return VariablePart(outcome, app_data, turn_num, bool(flags & packed.FINAL), evidence, evidence_hash)
 
 
 def _evidence(reader: _Reader) -> bytes:
@@ -294,10 +270,14 @@ def _words(reader: _Reader, before: bytes) -> bytes:
             continue
         kind, size = mark & 0xC0, 32 * ((mark & 0x3F) + 1)
         start, end = len(app_data), len(app_data) + size
-        if kind not in (ZEROS, AS_BEFORE, WHOLE) or end > length or (kind == AS_BEFORE and end > len(before)):
+        if (
+            kind not in (packed.ZEROS, packed.AS_BEFORE, packed.WHOLE)
+            or end > length
+            or (kind == packed.AS_BEFORE and end > len(before))
+        ):
             raise NotCanonical(at)
-        if kind == WHOLE:
+        if kind == packed.WHOLE:
             app_data += reader.bytes(size)
         else:
-            app_data += bytes(size) if kind == ZEROS else before[start:end]
+            app_data += bytes(size) if kind == packed.ZEROS else before[start:end]
     return bytes(app_data)

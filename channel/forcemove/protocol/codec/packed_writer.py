@@ -8,25 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from forcemove.errors import InvalidValue
-from forcemove.protocol.codec.packed import (
-    ADDRESS,
-    ANOTHER_ASSET,
-    ANY,
-    AS_BEFORE,
-    ETHER_BIT,
-    EVIDENCE,
-    EVIDENCE_HASHED,
-    FINAL,
-    FROM_RECORD_BIT,
-    IN_WORDS,
-    MAX_RUN,
-    PARTICIPANT,
-    REST,
-    SAME_OUTCOME,
-    SELECTORS,
-    WHOLE,
-    ZEROS,
-)
+from forcemove.protocol.codec import packed
 from forcemove.protocol.outcome import Allocation, Outcome, address_destination, destination_address
 from forcemove.protocol.state import SupportProof, VariablePart
 from forcemove.protocol.types import ETHER, FixedPart, Signature, require_bytes, require_uint
@@ -42,12 +24,12 @@ _SHORT_WORD = 30
 def challenge_call(fixed_part: FixedPart, proof: SupportProof, challenger_signature: Signature | None = None) -> bytes:
     """A challenge; the signature only where the sender is not the challenger."""
     signature = b"" if challenger_signature is None else challenger_signature.compact
-    return SELECTORS["challenge"] + _fixed_part(fixed_part) + _proof(fixed_part, proof) + signature
+    return packed.SELECTORS["challenge"] + _fixed_part(fixed_part) + _proof(fixed_part, proof) + signature
 
 
 def checkpoint_call(fixed_part: FixedPart, proof: SupportProof) -> bytes:
     """A checkpoint."""
-    return SELECTORS["checkpoint"] + _fixed_part(fixed_part) + _proof(fixed_part, proof)
+    return packed.SELECTORS["checkpoint"] + _fixed_part(fixed_part) + _proof(fixed_part, proof)
 
 
 def respond_call(
@@ -59,7 +41,7 @@ def respond_call(
             "turn_num", response.turn_num, f"{challenged.turn_num + 1}, which follows the challenged one"
         )
     states = _state(fixed_part, challenged, None, may_hash=True) + _state(fixed_part, response, challenged)
-    return SELECTORS["respond"] + _fixed_part(fixed_part) + states + signature.compact
+    return packed.SELECTORS["respond"] + _fixed_part(fixed_part) + states + signature.compact
 
 
 def conclude_call(
@@ -83,7 +65,7 @@ def conclude_call(
         *(signature.compact for signature in signatures),
         _number("push", push, 1),
     )
-    return SELECTORS["conclude"] + b"".join(parts)
+    return packed.SELECTORS["conclude"] + b"".join(parts)
 
 
 def transfer_call(
@@ -109,13 +91,13 @@ def transfer_call(
         *(_number("indices", index, 1) for index in indices),
         _number("push", push, 1),
     )
-    return SELECTORS["transfer"] + b"".join(parts)
+    return packed.SELECTORS["transfer"] + b"".join(parts)
 
 
 def batch_call(items: Sequence[tuple[int, bytes]]) -> bytes:
     """Several operations in one call: of each the gas that it may use, and its calldata."""
     parts = [_number("gas", gas, 3) + _number("calldata", len(calldata), 2) + calldata for gas, calldata in items]
-    return SELECTORS["batch"] + b"".join(parts)
+    return packed.SELECTORS["batch"] + b"".join(parts)
 
 
 # ------------------------------------------------------------------------------------------------------------- parts
@@ -134,7 +116,7 @@ def _shortest(value: int) -> bytes:
 def _fixed_part(fixed_part: FixedPart) -> bytes:
     is_ether, total = fixed_part.asset == ETHER, _shortest(fixed_part.total)
     parts = (
-        bytes((len(fixed_part.participants) | (ETHER_BIT if is_ether else 0),)),
+        bytes((len(fixed_part.participants) | (packed.ETHER_BIT if is_ether else 0),)),
         fixed_part.channel_nonce.to_bytes(8),
         fixed_part.app_definition,
         fixed_part.challenge_duration.to_bytes(4),
@@ -150,7 +132,10 @@ def _proof(fixed_part: FixedPart, proof: SupportProof) -> bytes:
     proof.require_complete(len(fixed_part.participants))
     states, is_from_record = proof.states, proof.is_from_record
     several = len(states) > 1
-    parts = [_number("turn_num", proof.last.turn_num, 6), bytes((len(states) | FROM_RECORD_BIT * is_from_record,))]
+    parts = [
+        _number("turn_num", proof.last.turn_num, 6),
+        bytes((len(states) | packed.FROM_RECORD_BIT * is_from_record,)),
+    ]
     parts.append(_state(fixed_part, states[0], None, may_hash=several))
     parts += [_state(fixed_part, state, before) for before, state in pairwise(states)]
     if several and not is_from_record:
@@ -166,7 +151,7 @@ def _outcome(outcome: Outcome, home: bytes, total: int, participants: Sequence[b
     for place, entry in enumerate(outcome):
         if entry.asset != asset:
             asset = entry.asset
-            parts.append(bytes((ANOTHER_ASSET,)) + asset)
+            parts.append(bytes((packed.ANOTHER_ASSET,)) + asset)
         participant = participants[place] if place < len(participants) else None
         parts.append(_allocation(entry, participant, is_rest=place == rest_at))
     return b"".join(parts)
@@ -176,33 +161,33 @@ def _allocation(entry: Allocation, participant: bytes | None, is_rest: bool) -> 
     amount = b"" if is_rest else _shortest(entry.amount)
     address = destination_address(entry.destination)
     if participant is not None and entry.destination == address_destination(participant):
-        kind, to = PARTICIPANT, b""
+        kind, to = packed.PARTICIPANT, b""
     else:
-        kind, to = (ANY, entry.destination) if address is None else (ADDRESS, address)
-    return bytes((kind << 6 | (REST if is_rest else len(amount)),)) + to + amount
+        kind, to = (packed.ANY, entry.destination) if address is None else (packed.ADDRESS, address)
+    return bytes((kind << 6 | (packed.REST if is_rest else len(amount)),)) + to + amount
 
 
 def _state(fixed_part: FixedPart, state: VariablePart, before: VariablePart | None, *, may_hash: bool = False) -> bytes:
     """`may_hash`: whether nobody asks for its evidence."""
-    parts, flags = [], FINAL if state.is_final else 0
+    parts, flags = [], packed.FINAL if state.is_final else 0
     if before is not None and state.outcome == before.outcome:
-        flags |= SAME_OUTCOME
+        flags |= packed.SAME_OUTCOME
     else:
         parts.append(_outcome(state.outcome, fixed_part.asset, fixed_part.total, fixed_part.participants))
     sized = _sized("app_data", state.app_data)
     words = _words(state.app_data, b"" if before is None else before.app_data)
     if words is not None and len(words) < len(sized):
-        flags |= IN_WORDS
+        flags |= packed.IN_WORDS
         parts.append(words)
     else:
         parts.append(sized)
     if may_hash and not state.is_final and len(state.evidence) > _SHORT_EVIDENCE:
         state = state.with_hashed_evidence()
     if may_hash and state.evidence_hash:
-        flags |= EVIDENCE_HASHED
+        flags |= packed.EVIDENCE_HASHED
         parts.append(state.evidence_hash)
     elif evidence := state.full_evidence():
-        flags |= EVIDENCE
+        flags |= packed.EVIDENCE
         parts.append(_sized("evidence", evidence))
     return b"".join((bytes((flags,)), *parts))
 
@@ -227,10 +212,10 @@ def _words(app_data: bytes, before: bytes) -> bytes | None:
     while place < len(words):
         run = max(_run(same, place), _run(zero, place))
         if run:
-            parts.append(_mark(AS_BEFORE if run == _run(same, place) else ZEROS, run))
+            parts.append(_mark(packed.AS_BEFORE if run == _run(same, place) else packed.ZEROS, run))
         elif whole[place]:
             run = _run(whole, place)
-            parts += (_mark(WHOLE, run), *words[place : place + run])
+            parts += (_mark(packed.WHOLE, run), *words[place : place + run])
         else:
             run = 1
             parts += (bytes((len(low[place]),)), low[place])
@@ -244,5 +229,5 @@ def _mark(kind: int, run: int) -> bytes:
 
 def _run(fits: Sequence[bool], place: int) -> int:
     """How many from this place on fit, as far as one mark reaches."""
-    end = min(place + MAX_RUN, len(fits))
+    end = min(place + packed.MAX_RUN, len(fits))
     return next((other for other in range(place, end) if not fits[other]), end) - place

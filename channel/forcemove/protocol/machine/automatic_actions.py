@@ -7,15 +7,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from forcemove.protocol.encoding import StateHashes, hash_state
+from forcemove.protocol.machine import effects
 from forcemove.protocol.machine.channel import Channel, Phase, Step
-from forcemove.protocol.machine.effects import (
-    SendState,
-    Submission,
-    SubmitChallenge,
-    SubmitDeposit,
-    SubmitPayCredit,
-    SubmitTransfer,
-)
 from forcemove.protocol.machine.responses import Answer, best_answer, clears, concluding_answer
 from forcemove.protocol.signing import Key
 from forcemove.protocol.state import SignedState, VariablePart
@@ -64,7 +57,7 @@ AutomaticAction = Callable[[Channel, int, Key | None], Step | None]
 """An action of a phase; it returns None where it is not due. Without a key no action signs or pays in."""
 
 
-def request_once(channel: Channel, submission: Submission) -> Step | None:
+def request_once(channel: Channel, submission: effects.Submission) -> Step | None:
     """Ask for a transaction, once."""
     return None if submission in channel.requested else (channel.request(submission), (submission,))
 
@@ -72,7 +65,7 @@ def request_once(channel: Channel, submission: Submission) -> Step | None:
 def sign_next(channel: Channel, state: VariablePart, hashes: StateHashes, key: Key) -> Step:
     """Sign the successor of the newest state, and send it. Raises as `Channel.sign_next`."""
     channel = channel.sign_next(state, hashes, key)
-    return channel, (SendState(channel.accepted[-1].signed),)
+    return channel, (effects.SendState(channel.accepted[-1].signed),)
 
 
 def _sign_setup(channel: Channel, _now: int, key: Key | None) -> Step | None:
@@ -97,14 +90,14 @@ def _deposit(channel: Channel, _now: int, key: Key | None) -> Step | None:
     for asset, amounts in channel.agreement.deposits:
         expected_held, amount = sum(amounts[: channel.index]), amounts[channel.index]
         if expected_held <= channel.held(asset) < expected_held + amount and not _has_challenged(channel):
-            done = request_once(channel, SubmitDeposit(asset, expected_held, amount))
+            done = request_once(channel, effects.SubmitDeposit(asset, expected_held, amount))
             if done is not None:
                 return done
     return None
 
 
 def _has_challenged(channel: Channel) -> bool:
-    return any(isinstance(each, SubmitChallenge) for each in channel.requested)
+    return any(isinstance(each, effects.SubmitChallenge) for each in channel.requested)
 
 
 def _sign_final(channel: Channel, now: int, key: Key | None) -> Step | None:
@@ -148,10 +141,10 @@ def _countersign(channel: Channel, _now: int, key: Key | None) -> Step | None:
     if channel.lacks_money or channel.is_denied or channel.is_unproved:
         return None
     channel = channel.countersign(newest, key)
-    return channel, (SendState(channel.accepted[-1].signed),)
+    return channel, (effects.SendState(channel.accepted[-1].signed),)
 
 
-def concluding(channel: Channel) -> Submission | None:
+def concluding(channel: Channel) -> effects.Submission | None:
     """Conclude, where everybody has signed the newest state and it is final."""
     newest = channel.newest
     return concluding_answer(channel.agreement.fixed_part, newest.signed) if newest else None
@@ -253,14 +246,14 @@ def _collect(channel: Channel, _now: int, _key: Key | None) -> Step | None:
     owed = channel.record.owed
     if owed is None or not any(held for _, held in channel.holdings):
         return None
-    return request_once(channel, SubmitTransfer(owed.state_hash, owed.outcome, channel.holdings))
+    return request_once(channel, effects.SubmitTransfer(owed.state_hash, owed.outcome, channel.holdings))
 
 
 def _collect_credit(channel: Channel, _now: int, _key: Key | None) -> Step | None:
     """Have a payment that could not be pushed to us paid."""
     for asset, amount in channel.credits:
         if channel.payee is not None and amount:
-            done = request_once(channel, SubmitPayCredit(channel.payee, asset, amount))
+            done = request_once(channel, effects.SubmitPayCredit(channel.payee, asset, amount))
             if done is not None:
                 return done
     return None

@@ -12,16 +12,9 @@ from msgspec.structs import replace
 
 from forcemove.protocol.app import Rules
 from forcemove.protocol.logs import Log, recorded_state
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.channel import OVER, Accepted, Channel
 from forcemove.protocol.machine.effects import Submission, SubmitDeposit, SubmitPayCredit
-from forcemove.protocol.machine.inputs import (
-    ChainChange,
-    CreditSeen,
-    HoldingsSeen,
-    LogSeen,
-    SubmissionFailed,
-    ViewsDiffer,
-)
 from forcemove.protocol.machine.peer_messages import require_next, verify_next
 from forcemove.protocol.machine.record import Recorded, fold
 from forcemove.protocol.state import SignedState
@@ -29,37 +22,37 @@ from forcemove.protocol.state import SignedState
 __all__ = ["apply_changes", "on_chain_change", "on_views_differ"]
 
 
-def apply_changes(channel: Channel, changes: tuple[ChainChange, ...], now: int, app: Rules) -> Channel:
+def apply_changes(channel: Channel, changes: tuple[inputs.ChainChange, ...], now: int, app: Rules) -> Channel:
     """Take over several changes, in their order."""
     for each in changes:
         channel = on_chain_change(channel, each, now, app)
     return channel
 
 
-def on_chain_change(channel: Channel, change: ChainChange, now: int, app: Rules) -> Channel:
+def on_chain_change(channel: Channel, change: inputs.ChainChange, now: int, app: Rules) -> Channel:
     """Take over what the adjudicator holds or has logged. Actions that were requested because of the former status are
     requested again."""
     match change:
-        case HoldingsSeen(asset, held):
+        case inputs.HoldingsSeen(asset, held):
             return replace(channel, holdings=tuple(sorted({**dict(channel.holdings), asset: held}.items())))
-        case CreditSeen():
+        case inputs.CreditSeen():
             return _on_credit(channel, change)
-        case LogSeen(log):
+        case inputs.LogSeen(log):
             return _on_log(channel, log, now, app)
-        case SubmissionFailed(submission):
+        case inputs.SubmissionFailed(submission):
             return replace(channel, requested=tuple(each for each in channel.requested if each != submission))
         case _:
             assert_never(change)
 
 
-def _on_credit(channel: Channel, change: CreditSeen) -> Channel:
+def _on_credit(channel: Channel, change: inputs.CreditSeen) -> Channel:
     """Another amount than before is requested again."""
     known = tuple(sorted({**dict(channel.credits), change.asset: change.amount}.items()))
     requested = tuple(each for each in channel.requested if not _is_outdated(each, change))
     return replace(channel, credits=known, requested=requested)
 
 
-def _is_outdated(asked: Submission, change: CreditSeen) -> bool:
+def _is_outdated(asked: Submission, change: inputs.CreditSeen) -> bool:
     return isinstance(asked, SubmitPayCredit) and asked.asset == change.asset and asked.amount != change.amount
 
 
@@ -114,11 +107,11 @@ def _follows(channel: Channel, recorded: Accepted, app: Rules) -> bool:
     return True
 
 
-def on_views_differ(channel: Channel, differences: ViewsDiffer, now: int, app: Rules) -> Channel:
+def on_views_differ(channel: Channel, differences: inputs.ViewsDiffer, now: int, app: Rules) -> Channel:
     """Take over what the endpoints do not agree on. Of a challenged state that only some endpoint shows, the mover's
     signature alone is believed: the state is taken as from a message if it is the next one, and not at all
     otherwise."""
-    channel = replace(channel, views=UNSET if differences == ViewsDiffer() else differences)
+    channel = replace(channel, views=UNSET if differences == inputs.ViewsDiffer() else differences)
     shown = [clock.recorded for clock in differences.clocks if clock.recorded is not None]
     for recorded in sorted(shown, key=lambda each: each.state.turn_num):
         if recorded.state.turn_num == channel.next_turn and channel.phase(now) not in OVER:

@@ -17,37 +17,14 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from forcemove.errors import InvalidValue
+from forcemove.protocol import errors
 from forcemove.protocol.app import Rules
 from forcemove.protocol.codec.limits import MAX_SECRETS
-from forcemove.protocol.errors import (
-    EndpointsDiffer,
-    NotSupported,
-    OutOfTurn,
-    SignsNothing,
-    WrongPhase,
-)
+from forcemove.protocol.machine import inputs
 from forcemove.protocol.machine.automatic_actions import AUTOMATIC_ACTIONS, concluding, finish, request_once, sign_next
 from forcemove.protocol.machine.chain_updates import apply_changes, on_chain_change, on_views_differ
 from forcemove.protocol.machine.channel import OVER, Channel, Phase, Step
 from forcemove.protocol.machine.effects import Effect, SubmitChallenge
-from forcemove.protocol.machine.inputs import (
-    ChainChange,
-    ChainUpdate,
-    ChallengeWanted,
-    ConcludeWanted,
-    ContractsGenuine,
-    CreditSeen,
-    Greeted,
-    HoldingsSeen,
-    Input,
-    LogSeen,
-    MoveChosen,
-    Reconnected,
-    StateReceived,
-    SubmissionFailed,
-    Tick,
-    ViewsDiffer,
-)
 from forcemove.protocol.machine.peer_messages import answer_greeting, greet, receive, require_next
 from forcemove.protocol.machine.responses import cheapest_proof
 from forcemove.protocol.machine.view_differences import IN_EVERY_PHASE
@@ -57,7 +34,7 @@ from forcemove.protocol.state import SupportProof, VariablePart
 __all__ = ["Step", "step"]
 
 
-def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
+def step(channel: Channel, input_: inputs.Input, now: int, key: Key | None, app: Rules) -> Step:
     """Apply one input to a channel; the channel after it, and the effects.
 
     - `channel`: before the input.
@@ -80,17 +57,17 @@ def step(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules)
             return changed, effects
 
 
-def _apply(channel: Channel, input_: Input, now: int, key: Key | None, app: Rules) -> Step:
+def _apply(channel: Channel, input_: inputs.Input, now: int, key: Key | None, app: Rules) -> Step:
     match input_:
-        case StateReceived(signed):
+        case inputs.StateReceived(signed):
             return receive(channel, signed, now, app)
-        case Greeted():
+        case inputs.Greeted():
             return channel, answer_greeting(channel, input_, now)
-        case MoveChosen():
+        case inputs.MoveChosen():
             return _move(channel, input_, now, key, app)
-        case ConcludeWanted():
+        case inputs.ConcludeWanted():
             return _leave(channel, now, key), ()
-        case ChallengeWanted():
+        case inputs.ChallengeWanted():
             return _challenge(channel, now, key)
         case _:
             return _observe(channel, input_, now, app)
@@ -98,22 +75,27 @@ def _apply(channel: Channel, input_: Input, now: int, key: Key | None, app: Rule
 
 def _observe(
     channel: Channel,
-    input_: ContractsGenuine | ChainUpdate | ChainChange | Reconnected | ViewsDiffer | Tick,
+    input_: inputs.ContractsGenuine
+    | inputs.ChainUpdate
+    | inputs.ChainChange
+    | inputs.Reconnected
+    | inputs.ViewsDiffer
+    | inputs.Tick,
     now: int,
     app: Rules,
 ) -> Step:
     match input_:
-        case ContractsGenuine():
+        case inputs.ContractsGenuine():
             return replace(channel, genuine=True), ()
-        case LogSeen() | HoldingsSeen() | CreditSeen() | SubmissionFailed():
+        case inputs.LogSeen() | inputs.HoldingsSeen() | inputs.CreditSeen() | inputs.SubmissionFailed():
             return on_chain_change(channel, input_, now, app), ()
-        case ChainUpdate(changes, from_scratch):
+        case inputs.ChainUpdate(changes, from_scratch):
             return apply_changes(channel.forget_chain() if from_scratch else channel, changes, now, app), ()
-        case Reconnected():
+        case inputs.Reconnected():
             return channel, greet(channel, now)
-        case ViewsDiffer():
+        case inputs.ViewsDiffer():
             return on_views_differ(channel, input_, now, app), ()
-        case Tick():
+        case inputs.Tick():
             return channel, ()
         case _:
             assert_never(input_)
@@ -122,19 +104,19 @@ def _observe(
 # ---------------------------------------------------------------------------------------------------- what we decide
 
 
-def _move(channel: Channel, move: MoveChosen, now: int, key: Key | None, app: Rules) -> Step:
+def _move(channel: Channel, move: inputs.MoveChosen, now: int, key: Key | None, app: Rules) -> Step:
     """Make our next state, if it is our turn and the move is legal."""
     if key is None:
-        raise SignsNothing(channel.agreement.channel_id)
+        raise errors.SignsNothing(channel.agreement.channel_id)
     phase, turn_num = channel.phase(now), channel.next_turn
     if phase not in (Phase.PLAYING, Phase.CHALLENGED) or turn_num < 2 * channel.agreement.count:
-        raise WrongPhase("move", phase.value)
+        raise errors.WrongPhase("move", phase.value)
     if not channel.is_our_turn:
-        raise OutOfTurn(turn_num, turn_num % channel.agreement.count)
+        raise errors.OutOfTurn(turn_num, turn_num % channel.agreement.count)
     if (reason := channel.reason_to_wait(phase)) is not None:
         raise reason
     if not now and not channel.must_move:
-        raise EndpointsDiffer(channel.agreement.channel_id)
+        raise errors.EndpointsDiffer(channel.agreement.channel_id)
     state = VariablePart(move.outcome, move.app_data, turn_num, evidence=move.evidence)
     hashes = require_next(channel, state, app)
     return sign_next(_with_secrets(channel, move.secrets), state, hashes, key)
@@ -152,10 +134,10 @@ def _with_secrets(channel: Channel, secrets: bytes | None) -> Channel:
 
 def _leave(channel: Channel, now: int, key: Key | None) -> Channel:
     if key is None:
-        raise SignsNothing(channel.agreement.channel_id)
+        raise errors.SignsNothing(channel.agreement.channel_id)
     phase = channel.phase(now)
     if phase in OVER:
-        raise WrongPhase("conclude", phase.value)
+        raise errors.WrongPhase("conclude", phase.value)
     return replace(channel, leaving=True)
 
 
@@ -167,13 +149,13 @@ def _challenge(channel: Channel, now: int, key: Key | None) -> Step:
     left to us."""
     phase = channel.phase(now)
     if phase not in (Phase.FUNDING, Phase.PLAYING, Phase.CONCLUDING):
-        raise WrongPhase("challenge", phase.value)
+        raise errors.WrongPhase("challenge", phase.value)
     if key is not None and phase is Phase.PLAYING and channel.may_sign_next and not channel.lacks_money:
-        raise OutOfTurn(channel.next_turn, channel.index)
+        raise errors.OutOfTurn(channel.next_turn, channel.index)
     effects: tuple[Effect, ...] = ()
     if phase is not Phase.CONCLUDING and channel.is_our_turn:
         if not now:
-            raise EndpointsDiffer(channel.agreement.channel_id)
+            raise errors.EndpointsDiffer(channel.agreement.channel_id)
         channel, effects = finish(replace(channel, leaving=True), key) or (channel, ())
     channel, asked = request_once(channel, concluding(channel) or SubmitChallenge(_proof(channel))) or (channel, ())
     return channel, effects + asked
@@ -188,5 +170,5 @@ def _proof(channel: Channel) -> SupportProof:
         if proof is not None and (recorded is None or proof.states[-1].turn_num > recorded.state.turn_num):
             return proof
     if recorded is None:
-        raise NotSupported(channel.next_turn - 1)
+        raise errors.NotSupported(channel.next_turn - 1)
     return SupportProof((recorded.state,), (), 0)

@@ -13,19 +13,8 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from forcemove.errors import ForcemoveError
+from forcemove.protocol import logs as log_types
 from forcemove.protocol.encoding import Domain, StateHashes, digest, fingerprint, hash_state, outcome_hash
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
 from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.signing import recover
 from forcemove.protocol.state import SignedState, VariablePart
@@ -83,30 +72,30 @@ EMPTY_RECORD = Record()
 """The record of a channel without logs."""
 
 
-def fold(record: Record, log: Log, domain: Domain, now: int) -> Record:
+def fold(record: Record, log: log_types.Log, domain: Domain, now: int) -> Record:
     """The record after one more log of the channel. `domain`: where its signatures are good; `now`: the chain's time
     (seconds) at which the log is read."""
     match log:
-        case ChallengeRegistered(id_, finalizes_at, state, signatures):
+        case log_types.ChallengeRegistered(id_, finalizes_at, state, signatures):
             return _recorded(record, id_, state, signatures, finalizes_at, domain)
-        case Responded(id_, state, signature):
+        case log_types.Responded(id_, state, signature):
             return _recorded(record, id_, state, (signature,), 0, domain)
-        case Checkpointed(id_, state, signatures):
+        case log_types.Checkpointed(id_, state, signatures):
             return _recorded(record, id_, state, signatures, 0, domain)
-        case Concluded(_, turn_num):
+        case log_types.Concluded(_, turn_num):
             status = Status(max(turn_num, record.status.turn_num_record), now, 0)
             return replace(record, status=status, owed=None, payout_begun=True, concluded=True)
-        case PartlyPaid(_, state_hash, remaining):
+        case log_types.PartlyPaid(_, state_hash, remaining):
             return _partly_paid(record, Owed(state_hash, remaining), now)
-        case Closed():
+        case log_types.Closed():
             return _closed(record)
-        case Deposited() | Credited() | Claimed():
+        case log_types.Deposited() | log_types.Credited() | log_types.Claimed():
             return record
         case _:
             assert_never(log)
 
 
-def fold_all(logs: Iterable[Log], domain: Domain, now: int) -> Record:
+def fold_all(logs: Iterable[log_types.Log], domain: Domain, now: int) -> Record:
     """The record that all logs of a channel make, oldest first. Arguments as of `fold`."""
     record = EMPTY_RECORD
     for log in logs:

@@ -4,15 +4,9 @@ these actions are due in every phase."""
 from __future__ import annotations
 
 from forcemove.protocol.encoding import StateHashes, fingerprint
+from forcemove.protocol.machine import effects
 from forcemove.protocol.machine.automatic_actions import AutomaticAction, best_held_answer, is_answered, request_once
 from forcemove.protocol.machine.channel import Channel, Step
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitRespond,
-    SubmitTransfer,
-)
 from forcemove.protocol.machine.inputs import Clock
 from forcemove.protocol.machine.responses import Answer, answer_to_status
 from forcemove.protocol.signing import Key
@@ -61,7 +55,7 @@ def _collect_shown(channel: Channel, _now: int, _key: Key | None) -> Step | None
     tried."""
     for owed, holdings in ((each.owed, each.holdings) for each in channel.differences.payouts):
         if any(held for _, held in holdings):
-            done = request_once(channel, SubmitTransfer(owed.state_hash, owed.outcome, holdings))
+            done = request_once(channel, effects.SubmitTransfer(owed.state_hash, owed.outcome, holdings))
             if done is not None:
                 return done
     return None
@@ -71,7 +65,7 @@ IN_EVERY_PHASE: tuple[AutomaticAction, ...] = (_answer_clocks, _collect_shown)
 """The actions of every phase, which come before the phase's own: the answers to what only some endpoints show."""
 
 
-def acts_first(channel: Channel, submission: Submission, now: int, *, has_challenged: bool) -> bool:
+def acts_first(channel: Channel, submission: effects.Submission, now: int, *, has_challenged: bool) -> bool:
     """Whether this transaction is ours to send at once, at block time `now` (seconds); else another participant is
     about to send it, and we hold ours back for a block by our own clock, since one of two equal transactions is paid
     for in vain. `has_challenged`: whether we have started the clock.
@@ -88,11 +82,11 @@ def acts_first(channel: Channel, submission: Submission, now: int, *, has_challe
     if channel.agreement.count == 2:
         return not has_challenged
     match submission:
-        case SubmitRespond(_, response):
+        case effects.SubmitRespond(_, response):
             return fixed_part.mover(response.turn_num) == channel.index
-        case SubmitConclude(_, turn_num):
+        case effects.SubmitConclude(_, turn_num):
             return fixed_part.mover(turn_num) == channel.index
-        case SubmitCheckpoint():
+        case effects.SubmitCheckpoint():
             movers = {fixed_part.mover(each.turn_num_record + 1) for each in running}
             return channel.index in movers
         case _:

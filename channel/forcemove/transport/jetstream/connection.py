@@ -18,15 +18,7 @@ from forcemove.backoff import Backoff
 from forcemove.connecting import connection_words
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.signing import Key
-from forcemove.transport.errors import (
-    Reason,
-    RelayFaulty,
-    RelayRefused,
-    RelayUnreachable,
-    StreamUnsuitable,
-    TransportClosed,
-    TransportError,
-)
+from forcemove.transport import errors
 from forcemove.transport.jetstream.lobby import JOIN_SECONDS, JetStreamLobby
 from forcemove.transport.jetstream.publishing import PendingPublish
 from forcemove.transport.jetstream.session import NatsSession
@@ -120,7 +112,7 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         """Read and post no more at a table; pending calls raise `TransportClosed`."""
         transport = self._tables.pop(table, None)
         if transport is not None:
-            transport.fail(TransportClosed(self.url))
+            transport.fail(errors.TransportClosed(self.url))
             self._following.pop(table).cancel()
 
     async def ask(self, do: Callable[[NatsSession], Coroutine[Any, Any, ResultT]]) -> ResultT:
@@ -165,10 +157,10 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         try:
             while transport.failure is None and self._end is None:
                 await self.ask(lambda session: self._follow_on(session, transport))
-        except TransportError:
+        except errors.TransportError:
             pass  # the connection has ended: the table's readers get the failure below
         finally:
-            transport.fail(self._end or TransportClosed(self.url))
+            transport.fail(self._end or errors.TransportClosed(self.url))
 
     async def _follow_on(self, session: NatsSession, transport: JetStreamTransport) -> None:
         """Subscribe to new messages first, then read the stored ones: so none is missed between the two."""
@@ -202,10 +194,10 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         pending calls get the failure."""
         try:
             await keep_trying(self._talk_once, self._pauses)
-        except (StreamUnsuitable, RelayFaulty) as error:
+        except (errors.StreamUnsuitable, errors.RelayFaulty) as error:
             self._fail(error)
         finally:
-            self._fail(TransportClosed(self.url))
+            self._fail(errors.TransportClosed(self.url))
 
     async def _talk_once(self) -> None:
         """Run one session. Whatever a server sends costs this session, and nothing else."""
@@ -219,9 +211,9 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
             self._servers, self._is_prepared = session.servers(), True
             self._show(session)
             await self._with_sweeping(session)
-        except StreamUnsuitable as error:
+        except errors.StreamUnsuitable as error:
             self._on_lasting_error(error)
-        except RelayUnreachable as error:
+        except errors.RelayUnreachable as error:
             self._report_error(error)
         except Exception as error:
             self._on_session_error(error)
@@ -274,12 +266,12 @@ class JetStreamConnection(Reconnecting[JetStreamTransport]):
         reason = _reason_of(error)[:200]
         _LOG.info("error of %s: %s", self.url, reason)
         if self._error is None or not isinstance(error, OSError | NoServersError):
-            self._report_error(RelayUnreachable(self.url, reason))
+            self._report_error(errors.RelayUnreachable(self.url, reason))
         found = _FORBIDDEN.search(reason)
         forbidden = "" if found is None else found[1]
         for transport in self._tables.values():
             if transport.id.hex() in forbidden:
-                transport.fail(RelayRefused(transport.id, Reason.NOT_A_PARTICIPANT, reason))
+                transport.fail(errors.RelayRefused(transport.id, errors.Reason.NOT_A_PARTICIPANT, reason))
 
     def _fail(self, failure: ForcemoveError) -> None:
         super()._fail(failure)
@@ -308,4 +300,4 @@ async def _kind_of(session: NatsSession, table: bytes) -> TableKind:
         with contextlib.suppress(NotFoundError):
             await session.js.get_last_msg(stream, subject_of(kind, table))
             return kind
-    raise RelayRefused(table, Reason.UNKNOWN_TABLE, "nothing was said there")
+    raise errors.RelayRefused(table, errors.Reason.UNKNOWN_TABLE, "nothing was said there")

@@ -17,17 +17,9 @@ from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.protocol.codec.json_text import require_version
 from forcemove.protocol.signing import Key, require_signer
 from forcemove.protocol.types import Signature
+from forcemove.transport import offers
 from forcemove.transport.jetstream.streams import MAX_OFFERED
 from forcemove.transport.joins import JOINS, OfferStatus, SignedJoin, presence_digest, read_joins
-from forcemove.transport.offers import (
-    MAX_OFFER,
-    MIN_SEATS,
-    OFFERS,
-    OtherOfferShown,
-    SignedOffer,
-    read_offer,
-    withdrawal_digest,
-)
 from forcemove.transport.terms import Number
 
 __all__ = ["LONGEST_OFFER", "VERSION", "LobbyEntry", "StoredOffer", "read_entry"]
@@ -37,7 +29,7 @@ VERSION = 2
 LONGEST_OFFER = 7 * 86_400
 """Seconds that an offer may last."""
 
-_Bytes = Annotated[bytes, Meta(max_length=MAX_OFFER)]
+_Bytes = Annotated[bytes, Meta(max_length=offers.MAX_OFFER)]
 _Signed = Annotated[bytes, Meta(min_length=64, max_length=64)]
 
 
@@ -55,9 +47,9 @@ class StoredOffer(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tr
     guest: _Signed | None = None
 
     @classmethod
-    def of(cls, signed: SignedOffer) -> StoredOffer:
+    def of(cls, signed: offers.SignedOffer) -> StoredOffer:
         """An offer that is open."""
-        return cls(OFFERS.encode(signed.offer), signed.signature.compact)
+        return cls(offers.OFFERS.encode(signed.offer), signed.signature.compact)
 
     def joined(self, signed: SignedJoin) -> StoredOffer:
         """The offer with this join, and nothing of another one."""
@@ -108,14 +100,14 @@ def read_entry(hash_: bytes, data: bytes, revision: int, at: float, now: float, 
     Raises `OtherOfferShown` where the value has no offer that its host has signed, and `UnknownVersion`.
     """
     value = _decode(hash_, data)
-    signed = read_offer(hash_, value.offer, value.signature)
-    if signed.offer.seats != MIN_SEATS:
-        raise OtherOfferShown(hash_)
+    signed = offers.read_offer(hash_, value.offer, value.signature)
+    if signed.offer.seats != offers.MIN_SEATS:
+        raise offers.OtherOfferShown(hash_)
     joins = _sound_join(signed, value)
     until = math.ceil(at + join_seconds)
     until = min(until, value.until) if value.until else until
     shown = OfferStatus(signed, joins, until if joins else 0, False)
-    is_withdrawn = _has_signed(signed.offer.host, withdrawal_digest(hash_), value.withdrawal)
+    is_withdrawn = _has_signed(signed.offer.host, offers.withdrawal_digest(hash_), value.withdrawal)
     if _has_begun(shown, value):
         shown = OfferStatus(signed, joins, shown.until, True)
     elif is_withdrawn or not now < signed.offer.expires <= now + LONGEST_OFFER:
@@ -127,23 +119,23 @@ def read_entry(hash_: bytes, data: bytes, revision: int, at: float, now: float, 
 
 def _decode(hash_: bytes, data: bytes) -> StoredOffer:
     if len(data) > MAX_OFFERED:
-        raise OtherOfferShown(hash_)
+        raise offers.OtherOfferShown(hash_)
     try:
         require_version(int.from_bytes(data[:2]), "offer in the lobby", VERSION)
         return _DECODER.decode(memoryview(data)[2:])
     except UnknownVersion:
         raise
     except (msgspec.DecodeError, ForcemoveError, ValueError, RecursionError):
-        raise OtherOfferShown(hash_) from None
+        raise offers.OtherOfferShown(hash_) from None
 
 
-def _sound_join(signed: SignedOffer, value: StoredOffer) -> tuple[SignedJoin, ...]:
+def _sound_join(signed: offers.SignedOffer, value: StoredOffer) -> tuple[SignedJoin, ...]:
     """The join, if there is one that its guest has signed."""
     if value.join is None or value.join_signature is None:
         return ()
     try:
         return read_joins(signed.offer, [(value.join, value.join_signature)])
-    except OtherOfferShown:
+    except offers.OtherOfferShown:
         return ()
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.signing import Key
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason, RelayFaulty, RelayUnreachable, TransportClosed
 from forcemove.transport.limits import MAX_URL
 from forcemove.transport.reconnecting import ANSWER_SECONDS, Reconnecting, keep_trying
@@ -21,20 +22,6 @@ from forcemove.transport.terms import TableTerms
 from forcemove.transport.websocket.lobby import WebSocketLobby
 from forcemove.transport.websocket.socket import CUT_OFF, Socket, open_socket, reason_of
 from forcemove.transport.websocket.transport import NewConnection, WebSocketTransport
-from forcemove.transport.wire import (
-    Entries,
-    FromRelay,
-    Leave,
-    Message,
-    OfferShown,
-    OffersListed,
-    Posted,
-    RequestRefused,
-    SendBuffer,
-    Welcome,
-    decode_from_relay,
-    encode,
-)
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -84,7 +71,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         super().__init__(url, patience, heartbeat, ssl, on_error, fault_seconds)
         self._clock = clock
         self.lobby = WebSocketLobby(self._send, clock, self._in_time)
-        self._outbox, self._has_mail = SendBuffer(), asyncio.Event()
+        self._outbox, self._has_mail = wire.SendBuffer(), asyncio.Event()
         self._new_connection: NewConnection | None = None
         self._welcomed = asyncio.Event()
         self._limit: asyncio.Timeout | None = None
@@ -112,7 +99,7 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         """Read and post no more at a table; pending calls raise `TransportClosed`."""
         transport = self._tables.pop(table, None)
         if transport is not None:
-            self._send(Leave(table))
+            self._send(wire.Leave(table))
             transport.fail(TransportClosed(self.url))
 
     # ------------------------------------------------------------------------------------------------------ the tables
@@ -123,12 +110,12 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
                 log.on_connected(replace(self._new_connection, now=int(self._clock())))
             )  # a new time, or the proof would be too old
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: wire.Message) -> None:
         if self._new_connection is not None:
-            self._outbox.add(encode(message))
+            self._outbox.add(wire.encode(message))
             self._has_mail.set()
 
-    def _send_all(self, messages: Iterable[Message]) -> None:
+    def _send_all(self, messages: Iterable[wire.Message]) -> None:
         for message in messages:
             self._send(message)
 
@@ -193,12 +180,12 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         """Take messages in. However fast a relay sends, other tasks of this event loop get their turns."""
         received, useless = 0, 0
         while (frame := await socket.receive()) is not None:
-            for message in decode_from_relay(frame):
+            for message in wire.decode_from_relay(frame):
                 for part in _parts(message):
                     useless = 0 if self._on_message(part) else useless + 1
                     if useless > _MAX_USELESS:
                         raise MalformedBytes("frame", "it says what nobody has asked for")
-                    received += len(part.entries) if isinstance(part, Entries) else 1
+                    received += len(part.entries) if isinstance(part, wire.Entries) else 1
                     if received >= _AT_ONCE:
                         received = 0
                         await asyncio.sleep(0)
@@ -218,19 +205,19 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
         except Exception:
             await socket.close()
 
-    def _on_message(self, message: FromRelay) -> bool:
+    def _on_message(self, message: wire.FromRelay) -> bool:
         """Take a message in; whether it was of use."""
         match message:
-            case Welcome(nonce):
+            case wire.Welcome(nonce):
                 self._be_welcomed(nonce)
                 return False
-            case RequestRefused(_, _, reason) if reason == Reason.BUSY.value:
+            case wire.RequestRefused(_, _, reason) if reason == Reason.BUSY.value:
                 raise ConnectionError(f"the relay is busy: {message.detail}")
-            case OfferShown() | OffersListed():
+            case wire.OfferShown() | wire.OffersListed():
                 is_of_use = self.lobby.on_message(message)
-            case RequestRefused(about) if about not in self._tables:
+            case wire.RequestRefused(about) if about not in self._tables:
                 is_of_use = self.lobby.on_message(message)
-            case RequestRefused(about):
+            case wire.RequestRefused(about):
                 is_of_use = self._pass_on(about, message)
             case _:
                 is_of_use = self._pass_on(message.table, message)
@@ -239,10 +226,10 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
             self._faults.clear()
         return is_of_use
 
-    def _pass_on(self, table: bytes, message: FromRelay) -> bool:
+    def _pass_on(self, table: bytes, message: wire.FromRelay) -> bool:
         """Give a message to its table. Entries show that the relay works: the next loss counts as a new one. An answer
         alone says nothing of its disk."""
-        if isinstance(message, Posted | Entries):
+        if isinstance(message, wire.Posted | wire.Entries):
             self._pauses.reset()
         transport = self._tables.get(table)
         return transport is not None and transport.on_message(message)
@@ -261,16 +248,16 @@ class RelayConnection(Reconnecting[WebSocketTransport]):
 
     def _lose(self) -> None:
         self._new_connection = None
-        self._outbox = SendBuffer()
+        self._outbox = wire.SendBuffer()
         for transport in self._tables.values():
             transport.lose()
         self.lobby.lose()
 
 
-def _parts(message: FromRelay) -> Iterator[FromRelay]:
+def _parts(message: wire.FromRelay) -> Iterator[wire.FromRelay]:
     """A message in parts of so few entries that each is taken in quickly."""
-    if not isinstance(message, Entries) or len(message.entries) <= _AT_ONCE:
+    if not isinstance(message, wire.Entries) or len(message.entries) <= _AT_ONCE:
         yield message
         return
     for at in range(0, len(message.entries), _AT_ONCE):
-        yield Entries(message.table, message.first + at, message.entries[at : at + _AT_ONCE])
+        yield wire.Entries(message.table, message.first + at, message.entries[at : at + _AT_ONCE])

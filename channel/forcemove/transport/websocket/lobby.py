@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Signature
+from forcemove.transport import wire
 from forcemove.transport.errors import Reason, RelayRefused, refusal
 from forcemove.transport.joins import JOINS, Join, OfferStatus, SignedJoin, read_joins
 from forcemove.transport.offers import (
@@ -31,18 +32,6 @@ from forcemove.transport.offers import (
     withdrawal_digest,
 )
 from forcemove.transport.reconnecting import InTime
-from forcemove.transport.wire import (
-    ALL_OFFERS,
-    JoinOffer,
-    ListOffers,
-    MakeOffer,
-    Message,
-    OfferShown,
-    OffersListed,
-    RequestRefused,
-    WatchOffer,
-    WithdrawOffer,
-)
 
 __all__ = ["WebSocketLobby"]
 
@@ -54,8 +43,8 @@ _LISTING_SECONDS = 30.0
 
 
 _Joins = tuple[tuple[bytes, bytes], ...]
-_Answer = OfferShown | OffersListed
-_Updates = asyncio.Queue[OfferShown | RequestRefused | ForcemoveError]
+_Answer = wire.OfferShown | wire.OffersListed
+_Updates = asyncio.Queue[wire.OfferShown | wire.RequestRefused | ForcemoveError]
 """Has only the newest update of an offer, however many the relay sends."""
 
 
@@ -64,17 +53,17 @@ class WebSocketLobby:
 
     def __init__(
         self,
-        send: Callable[[Message], None],
+        send: Callable[[wire.Message], None],
         clock: Callable[[], float],
         in_time: InTime,
     ) -> None:
         """`send`: sends a message to the relay if there is a connection. `clock`: Unix seconds. `in_time`: waits for an
         answer, and raises where there is none in time."""
         self._send, self._clock, self._in_time = send, clock, in_time
-        self._requests: dict[bytes, tuple[Message, asyncio.Future[_Answer]]] = {}
+        self._requests: dict[bytes, tuple[wire.Message, asyncio.Future[_Answer]]] = {}
         self._ids = count()
         self._watched: dict[bytes, _Updates] = {}
-        self._joined: dict[bytes, JoinOffer] = {}
+        self._joined: dict[bytes, wire.JoinOffer] = {}
         self._listed: frozenset[bytes] = frozenset()
         self._seen: dict[bytes, tuple[bool, int, _Joins]] = {}
         self._change, self._is_older = asyncio.Event(), False
@@ -87,7 +76,7 @@ class WebSocketLobby:
         is not the host's."""
         signed = SignedOffer.sign(offer, key)
         encoded = OFFERS.encode(offer)
-        answer = await self._ask(lambda id_: MakeOffer(id_, encoded, signed.signature.compact), "to show an offer")
+        answer = await self._ask(lambda id_: wire.MakeOffer(id_, encoded, signed.signature.compact), "to show an offer")
         _read(answer, offer.hash)
         return offer.hash
 
@@ -101,8 +90,8 @@ class WebSocketLobby:
         found: list[OfferStatus] = []
         after, until = bytes(32), time.monotonic() + _LISTING_SECONDS
         while len(found) < most and time.monotonic() < until:
-            page = await self._ask(partial(ListOffers, after=after if any(after) else None), "for the open offers")
-            if not isinstance(page, OffersListed):
+            page = await self._ask(partial(wire.ListOffers, after=after if any(after) else None), "for the open offers")
+            if not isinstance(page, wire.OffersListed):
                 raise OtherOfferShown(b"")
             fresh = {hash_: each for hash_, each in _decoded(page.offers) if hash_ > after}
             good = (each for _, (each, _) in sorted(fresh.items()) if wanted(each.offer) and _is_sound(each))
@@ -117,7 +106,7 @@ class WebSocketLobby:
         """See `connect.LobbyPort.changed`. A relay that is older than this program tells of these offers alone: there
         new ones do not end the wait."""
         self._is_older = False
-        self._send(WatchOffer(_LIST_WATCH, ALL_OFFERS))
+        self._send(wire.WatchOffer(_LIST_WATCH, wire.ALL_OFFERS))
         await self._change.wait()
         if self._is_older:
             await self._one_changed(offers)
@@ -131,14 +120,14 @@ class WebSocketLobby:
         self._seen = {offer: seen for offer, seen in self._seen.items() if offer in self._listed}
         self._change.clear()
         for each in new:
-            self._send(WatchOffer(b"", each))
+            self._send(wire.WatchOffer(b"", each))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CHANGE_SECONDS):
                 await self._change.wait()
 
     async def look(self, offer: bytes) -> OfferStatus:
         """One offer, by its hash. Raises `RelayRefused` where there is none, and `OtherOfferShown`."""
-        return _read(await self._ask(partial(WatchOffer, offer=offer), f"for offer 0x{offer.hex()}"), offer)
+        return _read(await self._ask(partial(wire.WatchOffer, offer=offer), f"for offer 0x{offer.hex()}"), offer)
 
     async def join(self, offer: bytes, key: Key, payout: bytes, *, chain_id: int, name: str = "") -> OfferStatus:
         """See `connect.LobbyPort.join`.
@@ -153,7 +142,7 @@ class WebSocketLobby:
         shown.offer.require_chain(chain_id)
         shown.offer.require_guest(key.address)
         signed = SignedJoin.sign(Join(offer, key.address, payout, name), key)
-        message = JoinOffer(b"", JOINS.encode(signed.join), signed.signature.compact)
+        message = wire.JoinOffer(b"", JOINS.encode(signed.join), signed.signature.compact)
         answer = await self._ask(lambda id_: replace(message, id=id_), "to take our join")
         shown = _read(answer, offer)
         if signed not in shown.joins:
@@ -177,39 +166,39 @@ class WebSocketLobby:
     async def withdraw(self, offer: bytes, key: Key) -> None:
         """Take our offer back. Raises `RelayRefused` where the offer is over already, or not ours."""
         signature = key.sign(withdrawal_digest(offer)).compact
-        withdraw = partial(WithdrawOffer, offer=offer, signature=signature)
+        withdraw = partial(wire.WithdrawOffer, offer=offer, signature=signature)
         _read(await self._ask(withdraw, f"to withdraw offer 0x{offer.hex()}"), offer)
 
     # -------------------------------------------------------------------------------------------- for the connection
 
-    def unanswered(self) -> Iterator[Message]:
+    def unanswered(self) -> Iterator[wire.Message]:
         """The requests to be made again on a new connection."""
         yield from [message for message, _ in self._requests.values()]
-        yield from (WatchOffer(b"", offer) for offer in self._watched)
+        yield from (wire.WatchOffer(b"", offer) for offer in self._watched)
         yield from (message for offer, message in self._joined.items() if offer in self._watched)
 
-    def on_message(self, message: OfferShown | OffersListed | RequestRefused) -> bool:
+    def on_message(self, message: wire.OfferShown | wire.OffersListed | wire.RequestRefused) -> bool:
         """Take in a message about the lobby; whether it was of use."""
-        if not isinstance(message, OffersListed) and (updates := self._watched.get(message.about)):
+        if not isinstance(message, wire.OffersListed) and (updates := self._watched.get(message.about)):
             _replace(updates, message)
-        if not isinstance(message, OffersListed) and message.about in self._listed and self._is_change(message):
+        if not isinstance(message, wire.OffersListed) and message.about in self._listed and self._is_change(message):
             self._change.set()
-        if message.id == _LIST_WATCH and (isinstance(message, OffersListed) or message.about == ALL_OFFERS):
-            is_of_use, self._is_older = not self._change.is_set(), isinstance(message, RequestRefused)
+        if message.id == _LIST_WATCH and (isinstance(message, wire.OffersListed) or message.about == wire.ALL_OFFERS):
+            is_of_use, self._is_older = not self._change.is_set(), isinstance(message, wire.RequestRefused)
             self._change.set()
             return is_of_use
         _, answer = self._requests.get(message.id, (None, None))
         if answer is None or answer.done():
-            return not isinstance(message, OffersListed) and message.about in {*self._watched, *self._listed}
-        if isinstance(message, RequestRefused):
+            return not isinstance(message, wire.OffersListed) and message.about in {*self._watched, *self._listed}
+        if isinstance(message, wire.RequestRefused):
             answer.set_exception(refusal(message.about, message.reason, message.detail))
         else:
             answer.set_result(message)
         return True
 
-    def _is_change(self, message: OfferShown | RequestRefused) -> bool:
+    def _is_change(self, message: wire.OfferShown | wire.RequestRefused) -> bool:
         """Whether a message says that a listed offer is not as it was. The list is then read again."""
-        if isinstance(message, RequestRefused):
+        if isinstance(message, wire.RequestRefused):
             return True
         now = message.is_over, message.until, message.joins
         before = self._seen.get(message.about, now)
@@ -231,11 +220,11 @@ class WebSocketLobby:
             if not answer.done():
                 answer.set_exception(failure)
 
-    async def _ask(self, make: Callable[[bytes], Message], asked: str) -> _Answer:
+    async def _ask(self, make: Callable[[bytes], wire.Message], asked: str) -> _Answer:
         """The answer to a message, which is made with an id of its own. Raises `RelayUnreachable` if there is none."""
         return await self._in_time(self._answer(make), asked)
 
-    async def _answer(self, make: Callable[[bytes], Message]) -> _Answer:
+    async def _answer(self, make: Callable[[bytes], wire.Message]) -> _Answer:
         if self._failure is not None:
             raise self._failure
         id_ = next(self._ids).to_bytes(_REQUEST_ID)
@@ -249,7 +238,7 @@ class WebSocketLobby:
             del self._requests[id_]
 
 
-def _replace(updates: _Updates, message: OfferShown | RequestRefused | ForcemoveError) -> None:
+def _replace(updates: _Updates, message: wire.OfferShown | wire.RequestRefused | ForcemoveError) -> None:
     while not updates.empty():
         updates.get_nowait()
     updates.put_nowait(message)
@@ -259,14 +248,14 @@ async def _next(updates: _Updates, offer: bytes) -> OfferStatus:
     message = await updates.get()
     if isinstance(message, ForcemoveError):
         raise message
-    if isinstance(message, RequestRefused):
+    if isinstance(message, wire.RequestRefused):
         raise refusal(message.about, message.reason, message.detail)
     return _read(message, offer)
 
 
-def _read(message: OfferShown | OffersListed, offer: bytes) -> OfferStatus:
+def _read(message: wire.OfferShown | wire.OffersListed, offer: bytes) -> OfferStatus:
     """An offer with this hash, as the relay shows it. Raises `OtherOfferShown`."""
-    if not isinstance(message, OfferShown):
+    if not isinstance(message, wire.OfferShown):
         raise OtherOfferShown(offer)
     signed = read_offer(offer, message.offer, message.signature)
     return OfferStatus(signed, read_joins(signed.offer, message.joins), message.until, message.is_over)

@@ -16,22 +16,10 @@ from forcemove.errors import InvalidValue
 from forcemove.flow.history import NOTHING_READ
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import UINT64_MAX
+from forcemove.transport import wire
 from forcemove.transport.errors import LogReplaced, Reason, refusal
 from forcemove.transport.remote_log import RemoteLog, finish
 from forcemove.transport.terms import TableKind, TableTerms, proof_digest
-from forcemove.transport.wire import (
-    POST_ID,
-    Coming,
-    Entries,
-    FromRelay,
-    Message,
-    Open,
-    Opened,
-    Posted,
-    PostEntry,
-    Prove,
-    RequestRefused,
-)
 
 __all__ = ["NewConnection", "WebSocketTransport"]
 
@@ -53,7 +41,7 @@ class NewConnection:
 
 @dataclass(eq=False)
 class _Waiting:
-    post: PostEntry
+    post: wire.PostEntry
     done: asyncio.Future[None]
     since: int | None = None
 
@@ -66,7 +54,7 @@ class WebSocketTransport(RemoteLog):
     """
 
     def __init__(
-        self, table: bytes, terms: TableTerms | None, key: Key | None, send: Callable[[Message], None]
+        self, table: bytes, terms: TableTerms | None, key: Key | None, send: Callable[[wire.Message], None]
     ) -> None:
         """`terms`, `key`: None for a spectator, who knows the table's id alone and may not post. `send`: sends a
         message to the relay if there is a connection."""
@@ -82,14 +70,14 @@ class WebSocketTransport(RemoteLog):
     # ------------------------------------------------------------------------------------------------- for flows
 
     def _begin_post(self, message: bytes, done: asyncio.Future[None]) -> None:
-        post = PostEntry(self.id, secrets.token_bytes(POST_ID), message, None)
+        post = wire.PostEntry(self.id, secrets.token_bytes(wire.POST_ID), message, None)
         waiting = self._waiting[post.id] = _Waiting(post, done)
         done.add_done_callback(lambda _: self._waiting.pop(post.id, None))
         self._say(waiting)
 
     # -------------------------------------------------------------------------------------------- for the connection
 
-    def on_connected(self, connection: NewConnection) -> Iterator[Message]:
+    def on_connected(self, connection: NewConnection) -> Iterator[wire.Message]:
         """The messages to send on a new connection: our proof, a request for missing entries, and posts without an
         acknowledgement."""
         self._is_connected = False
@@ -106,26 +94,26 @@ class WebSocketTransport(RemoteLog):
         """The connection is gone: posts wait for the next one."""
         self._is_connected = False
 
-    def on_message(self, message: FromRelay) -> bool:
+    def on_message(self, message: wire.FromRelay) -> bool:
         """Take in a message about this table; whether it was of use. An answer that was not asked for is ignored."""
         match message:
-            case Opened():
+            case wire.Opened():
                 is_awaited, self._is_opening = self._is_opening, False
                 self._begin(message)
                 return is_awaited
-            case Coming(_, entry):
+            case wire.Coming(_, entry):
                 if self.on_coming is not None:
                     self.on_coming(entry)
                 return False  # what counts is that it follows
-            case Entries():
+            case wire.Entries():
                 end = self._log.end
                 self._take(message)
                 return self._log.end > end
-            case Posted(_, id_, index) if waiting := self._waiting.get(id_):
+            case wire.Posted(_, id_, index) if waiting := self._waiting.get(id_):
                 self._log.length = max(self._log.length, index + self._shift + 1)
                 finish(waiting.done, None)
                 return True
-            case RequestRefused():
+            case wire.RequestRefused():
                 is_answer = message.id in self._waiting
                 self._be_refused(message)
                 return is_answer
@@ -141,23 +129,23 @@ class WebSocketTransport(RemoteLog):
             waiting.since = self._length_there
             self._send(waiting.post)
 
-    def _again(self, waiting: _Waiting) -> PostEntry:
+    def _again(self, waiting: _Waiting) -> wire.PostEntry:
         """The same bytes with the same id, and the first place where the log may have them."""
         post, since = waiting.post, waiting.since
         waiting.since = self._length_there if since is None else since
-        return PostEntry(post.table, post.id, post.entry, since)
+        return wire.PostEntry(post.table, post.id, post.entry, since)
 
     @property
     def _length_there(self) -> int:
         """The least length of the relay's log: our next post comes after that."""
         return min(max(0, self._log.length - self._shift), _LAST)
 
-    def _proof(self, connection: NewConnection, terms: TableTerms, key: Key) -> Prove:
+    def _proof(self, connection: NewConnection, terms: TableTerms, key: Key) -> wire.Prove:
         expiry = connection.now + _PROOF_SECONDS
         digest = proof_digest(connection.relay, self.id, key.address, expiry, connection.nonce)
-        return Prove(terms, key.address, connection.relay, expiry, key.sign(digest).compact)
+        return wire.Prove(terms, key.address, connection.relay, expiry, key.sign(digest).compact)
 
-    def _be_refused(self, refused: RequestRefused) -> None:
+    def _be_refused(self, refused: wire.RequestRefused) -> None:
         error = refusal(refused.about, refused.reason, refused.detail)
         if waiting := self._waiting.get(refused.id):
             finish(waiting.done, error)
@@ -168,13 +156,13 @@ class WebSocketTransport(RemoteLog):
 
     # -------------------------------------------------------------------------------------------------------- reading
 
-    def _open(self) -> Open:
+    def _open(self) -> wire.Open:
         """Ask for the entries that we lack. For the log's beginning there is no hash to compare."""
         self._asked = min(max(0, self._log.end - self._shift), _LAST)
         self._is_opening = True
-        return Open(self.id, self._asked, self._log.hash if self._asked else None)
+        return wire.Open(self.id, self._asked, self._log.hash if self._asked else None)
 
-    def _begin(self, opened: Opened) -> None:
+    def _begin(self, opened: wire.Opened) -> None:
         """Where entries that we lack were dropped, a channel goes on after them and a game ends."""
         self._drops = opened.kind is TableKind.CHANNEL
         start = opened.start + self._shift
@@ -204,7 +192,7 @@ class WebSocketTransport(RemoteLog):
         self._log.restart(self._shift, NOTHING_READ)
         self._send(self._open())
 
-    def _take(self, message: Entries) -> None:
+    def _take(self, message: wire.Entries) -> None:
         """Take in new entries. Entries after a gap were not asked for, unless the relay has dropped entries that a slow
         reader had not been sent yet."""
         first, end = message.first + self._shift, self._log.end

@@ -9,24 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from forcemove import Game, Outcome, Pictured, VariablePart, seat_names
-from forcemove.contracts.project import stale_artifacts
-from forcemove.testing.calls import Bench
-from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
-from forcemove.testing.properties import (
-    require_both_alike,
-    require_choices,
-    require_legal_moves,
-    require_no_gain_by_leaving,
-    require_results,
-    require_successors,
-)
-from forcemove.testing.space import StateSpace, Visit
-from forcemove.testing.walk import first_state, terms_of
-
 from heap_game import GAME
 from heap_game.position import PositionType, decode
 from heap_game.rules import legal_moves
+
+from forcemove import Game, Outcome, Pictured, VariablePart, seat_names
+from forcemove.contracts.project import stale_artifacts
+from forcemove.testing import properties
+from forcemove.testing.calls import Bench
+from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
+from forcemove.testing.space import StateSpace, Visit
+from forcemove.testing.walk import first_state, terms_of
 
 SEATS = GAME.seats[0]
 STAKE = 3
@@ -50,11 +43,11 @@ def test_the_artifact_was_made_of_the_sources() -> None:
 
 
 def test_bytecode_and_twin_are_alike() -> None:
-    assert require_both_alike(Bench(GAME.artifact, GAME), SPACE) > 0
+    assert properties.require_both_alike(Bench(GAME.artifact, GAME), SPACE) > 0
 
 
 def test_every_legal_move_is_legal() -> None:
-    assert require_legal_moves(GAME, SPACE) > 0
+    assert properties.require_legal_moves(GAME, SPACE) > 0
 
 
 def test_the_picture_can_be_shown_and_its_open_spots_are_choices() -> None:
@@ -67,19 +60,19 @@ def test_the_picture_can_be_shown_and_its_open_spots_are_choices() -> None:
 
 
 def test_people_can_play_it() -> None:
-    assert require_choices(GAME, BEGIN) > 0
+    assert properties.require_choices(GAME, BEGIN) > 0
 
 
 def test_each_round_has_a_result() -> None:
-    assert require_results(GAME, BEGIN, is_settled) > 0
+    assert properties.require_results(GAME, BEGIN, is_settled) > 0
 
 
 def test_every_legal_state_has_a_legal_successor() -> None:
-    require_successors(SPACE, is_settled)
+    properties.require_successors(SPACE, is_settled)
 
 
 def test_nobody_gains_by_walking_away() -> None:
-    require_no_gain_by_leaving(SPACE, is_settled)
+    properties.require_no_gain_by_leaving(SPACE, is_settled)
 
 
 @pytest.mark.parametrize("play", [play_honestly, play_silence, play_forced, play_stale, play_cheat])
