@@ -1,26 +1,39 @@
 """The golden vectors of cards: formulas with what they come to, and proofs with the error that each is refused with.
-See `scripts/vectors.py`."""
+Those of Discard: a whole hand, and changed words with the error that each is refused with. See `scripts/vectors.py`;
+the gas of disputes is measured for a hand of the same label.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import shake_256
-from itertools import count
+from itertools import count, pairwise
+from random import Random
 from typing import Any
 
-from forcemove.errors import AppError
+from msgspec.structs import replace
+
+from forcemove import AppError, VariablePart, address_destination
+from forcemove.testing.calls import ID
 from forcemove_games.cards import deck as decks
 from forcemove_games.cards.curve import FIELD, ORDER, Point, fresh_scalar
 from forcemove_games.cards.hashing import Tag, context, generator
 from forcemove_games.cards.key_proof import KeyProof, joint_key, prove_key, require_key
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, require_shares
 from forcemove_games.cards.shuffle_proof import require_shuffle, shuffle
+from forcemove_games.discard.position import decode
+from forcemove_games.discard.rules import require_legal
 from forcemove_games.randomness import Randomness
-from scripts.vector_values import hex_
+from scripts.measuring.discard_hands import LABEL
+from scripts.vector_values import KEYS, hex_, state_to_json
+from tests.games.discard.dealer import Dealer, begin, draw_first
 
-__all__ = ["card_vectors"]
+__all__ = ["card_vectors", "discard_vectors"]
 
 CHANNEL, TURN, CARDS = bytes(range(1, 33)), 40, 8
+_CHANGES = 3
+"""How many words of each state are changed."""
 
 
 def card_vectors() -> dict[str, Any]:
@@ -152,19 +165,57 @@ def _shuffles(deck: decks.Deck, joint: Point) -> Iterator[dict[str, Any]]:
 
 
 def _refusal(check: Callable[[], object]) -> dict[str, Any]:
-    """The error's name, null where there is none, and its values: numbers as words."""
+    """The error's name, null where there is none, and its values as words."""
     try:
         check()
     except AppError as error:
-        values = [_word(value) if isinstance(value, int) else value for value in error.values().values()]
-        return {"error": type(error).__name__, "values": values}
+        return {"error": type(error).__name__, "values": [_word(value) for value in error.values().values()]}
     return {"error": None, "values": []}
 
 
-def _word(number: int) -> str:
-    return hex_(number.to_bytes(32, "big"))
+def _word(value: Any) -> Any:
+    """A number as a word; text stays as it is."""
+    data = value.to_bytes(32, "big") if isinstance(value, int) else value
+    return hex_(data) if isinstance(data, bytes) else data
 
 
 def _stream(label: str) -> Randomness:
     draws = count()
     return lambda length: shake_256(f"forcemove cards {label} {next(draws)}".encode()).digest(length)
+
+
+def discard_vectors() -> dict[str, Any]:
+    """Everything of `contracts/discard-vectors.json`."""
+    dealer = Dealer(LABEL)
+    states = dealer.play(draw_first, _begin())
+    return {
+        "version": 2,
+        "channelId": hex_(ID),
+        "secrets": [_word(dealer.secret(0, seat)) for seat in range(2)],
+        "states": [{"type": decode(state.app_data).position_type.label} | state_to_json(state) for state in states],
+        "refusals": list(_refusals(states)),
+    }
+
+
+def _begin() -> VariablePart:
+    first = begin(ID)
+    paid = tuple(
+        replace(allocation, destination=address_destination(key.address))
+        for allocation, key in zip(first.outcome, KEYS[:2], strict=True)
+    )
+    return replace(first, outcome=paid)
+
+
+def _refusals(states: list[VariablePart]) -> Iterator[dict[str, Any]]:
+    """Moves to states of the hand with one word of appData or evidence changed. `state`: the number of the changed
+    one. `word`: in its appData, or, as if it followed there, in its evidence."""
+    chance = Random(LABEL)  # noqa: S311  # nothing secret
+    for number, (from_, to) in enumerate(pairwise(states), 1):
+        data, length = to.app_data + to.evidence, len(to.app_data)
+        for word in sorted(chance.sample(range(len(data) // 32), _CHANGES)):
+            value = bytearray(data[32 * word : 32 * word + 32])
+            value[31] ^= 1
+            changed = data[: 32 * word] + bytes(value) + data[32 * word + 32 :]
+            other = replace(to, app_data=changed[:length], evidence=changed[length:])
+            found = _refusal(partial(require_legal, ID, from_, other, 2))
+            yield {"state": number, "word": word, "value": hex_(bytes(value)), **found}

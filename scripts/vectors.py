@@ -27,8 +27,7 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # 
 from forcemove.protocol import encoding, words  # noqa: E402
 from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
 from scripts.vector_calls import call_vectors  # noqa: E402
-from scripts.vector_cards import card_vectors  # noqa: E402
-from scripts.vector_discard import discard_vectors  # noqa: E402
+from scripts.vector_cards import card_vectors, discard_vectors  # noqa: E402
 from scripts.vector_messages import file_vectors, message_vectors  # noqa: E402
 from scripts.vector_proofs import proof_vectors  # noqa: E402
 from scripts.vector_records import holdings_vectors, record_vectors, signature_vectors, status_vectors  # noqa: E402

@@ -10,7 +10,7 @@ from forcemove.protocol.state import VariablePart
 from forcemove_games.discard.position import SHOWN_AT_ONCE, Core, PositionType, decode
 from tests.games.discard.dealer import Dealer, draw_first
 
-__all__ = ["LABEL", "TARGETS", "disputed_states"]
+__all__ = ["LABEL", "ROWS", "disputed_states"]
 
 LABEL = "draw first 62"
 """Of hands in which both players show four cards at once, if they draw as long as they can."""
@@ -24,11 +24,11 @@ def disputed_states(
 ) -> tuple[VariablePart, VariablePart, VariablePart]:
     """The state that the row's move makes, after the two states before it.
 
-    - `row`: one of `TARGETS`.
+    - `row`: one of `ROWS`.
     - `channel_id`: of a fresh channel: the proofs hold in no other.
     - `begin`: the state from which its participant 0 moves first.
     """
-    hand, (wanted, _) = Dealer(LABEL, channel_id), _ROWS[row]
+    hand, wanted = Dealer(LABEL, channel_id), ROWS[row]
     for strategy in (Random(1).choice, draw_first):  # noqa: S311  # nothing secret
         states = hand.play(strategy, begin)
         for before, from_, to in zip(states, states[1:], states[2:], strict=False):
@@ -46,20 +46,18 @@ def _leaves(from_: Core, _to: Core) -> bool:
     return from_.position_type is PositionType.SHUFFLED
 
 
-_ROWS: dict[str, tuple[_Wanted, int]] = {
-    "discard_challenge_share": (lambda from_, to: from_.pending and from_.shared and to.laid, 145_060),
-    "discard_challenge_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 115_120),
-    "discard_respond_discard": (lambda from_, to: from_.laid and not from_.shared and to.laid, 106_690),
-    "discard_respond_share": (lambda from_, to: from_.pending and not from_.shared and to.pending, 106_940),
-    "discard_respond_share_discard": (lambda from_, to: from_.pending and from_.shared and to.laid, 136_760),
-    "discard_challenge_deal": (_makes(PositionType.DEALT_FIRST), 254_540),
-    "discard_challenge_second_deal": (_makes(PositionType.DEALT), 263_740),
-    "discard_challenge_shuffle": (_makes(PositionType.SHUFFLED), 292_710),
-    "discard_respond_leave": (_leaves, 97_060),
-    "discard_challenge_show": (
-        lambda from_, to: from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE,
-        209_510,
+ROWS: dict[str, _Wanted] = {
+    "discard_challenge_share": lambda from_, to: from_.pending and from_.shared and to.laid,
+    "discard_challenge_discard": lambda from_, to: from_.laid and not from_.shared and to.laid,
+    "discard_respond_discard": lambda from_, to: from_.laid and not from_.shared and to.laid,
+    "discard_respond_share": lambda from_, to: from_.pending and not from_.shared and to.pending,
+    "discard_respond_share_discard": lambda from_, to: from_.pending and from_.shared and to.laid,
+    "discard_challenge_deal": _makes(PositionType.DEALT_FIRST),
+    "discard_challenge_second_deal": _makes(PositionType.DEALT),
+    "discard_challenge_shuffle": _makes(PositionType.SHUFFLED),
+    "discard_respond_leave": _leaves,
+    "discard_challenge_show": lambda from_, to: (
+        from_.position_type is PositionType.SHOWING and from_.laid == to.laid == SHOWN_AT_ONCE
     ),
 }
-TARGETS = {row: target for row, (_, target) in _ROWS.items()}
-"""Gas that each may take."""
+"""By which positions, before and after, the move of each row is found."""

@@ -8,67 +8,57 @@ close with 14. `gasUsed` of the receipt. The rows of games have a scenario of th
 
 from __future__ import annotations
 
-from forcemove import EmbeddedChain
-from scripts.measuring import discard_hands, gas_batches, gas_tokens
-from scripts.measuring.bench import DAY, Bench, Channel, chain_of_fork
-from scripts.measuring.cases import Measured, Row, case
+from collections.abc import Sequence
+
+from forcemove import EmbeddedChain, Key, VariablePart, keccak256
+from forcemove.chain.adjudicator import Operation
+from forcemove.chain.token import Token
+from forcemove.protocol.codec.packed_writer import batch_call
+from scripts.measuring import discard_hands
+from scripts.measuring.bench import DAY, ETH, Bench, Channel, chain_of_fork
+from scripts.measuring.cases import Measured, Row, case, require
 from tests.games.discard.dealer import begin
 
-__all__ = ["AMSTERDAM_TARGETS", "TARGETS", "gas", "gas_amsterdam", "happy_on", "measured_on"]
+__all__ = ["TARGETS", "gas", "gas_amsterdam", "happy_on", "measured_on"]
 
-TARGETS = {
-    "deposit_first": 46_760,
-    "deposit_second": 29_690,
-    "conclude_and_pay": 61_210,
-    "challenge_two_states": 56_340,
-    "challenge_one_state": 49_120,
-    "challenge_three_participants": 67_870,
-    "challenge_from_recorded": 50_170,
-    "respond": 47_960,
-    "checkpoint_over_challenge_two_states": 55_360,
-    "checkpoint_over_challenge_one_state": 47_930,
-    "checkpoint_open": 55_930,
-    "transfer_after_expiry": 50_170,
-    "happy_total": 137_660,
-    "dispute_total": 182_300,
-    **gas_batches.TARGETS,
-    **gas_tokens.TARGETS,
-    **discard_hands.TARGETS,
+_ITEMS, _ITEM_GAS = 50, 200_000
+"""Operations in a batch, and the gas of each."""
+_GAS = {
+    "deposit_first": (46_760, 134_950),
+    "deposit_second": (29_690, 36_910),
+    "conclude_and_pay": (61_210, 67_420),
+    "challenge_two_states": (56_340, 57_940),
+    "challenge_one_state": (49_120, 50_320),
+    "challenge_three_participants": (67_870, 69_480),
+    "challenge_from_recorded": (50_170, 51_770),
+    "respond": (47_960, 49_560),
+    "checkpoint_over_challenge_two_states": (55_360, 56_960),
+    "checkpoint_over_challenge_one_state": (47_930, 49_140),
+    "checkpoint_open": (55_930, 57_530),
+    "transfer_after_expiry": (50_170, 56_380),
+    "happy_total": (137_660, 239_280),
+    "dispute_total": (182_300, 285_500),
+    "batch_respond": (25_320, 32_420),
+    "batch_checkpoint_one_state": (27_760, 34_850),
+    "batch_conclude": (38_220, 49_930),
+    "token_deposit_first": (88_350, 273_560),
+    "token_deposit_second": (54_150, 77_400),
+    "token_conclude_held": (63_840, 80_260),
+    "token_conclude_one_new": (81_290, 178_690),
+    "token_conclude_two_new": (98_730, 277_110),
+    "discard_challenge_share": (145_060, 146_660),
+    "discard_challenge_discard": (115_120, 116_730),
+    "discard_respond_discard": (106_690, 108_290),
+    "discard_respond_share": (106_940, 108_540),
+    "discard_respond_share_discard": (136_760, 138_360),
+    "discard_challenge_deal": (254_540, 271_420),
+    "discard_challenge_second_deal": (263_740, 265_350),
+    "discard_challenge_shuffle": (292_710, 452_000),
+    "discard_respond_leave": (97_060, 137_520),
+    "discard_challenge_show": (209_510, 211_120),
 }
-AMSTERDAM_TARGETS = {
-    "deposit_first": 134_950,
-    "deposit_second": 36_910,
-    "conclude_and_pay": 67_420,
-    "challenge_two_states": 57_940,
-    "challenge_one_state": 50_320,
-    "challenge_three_participants": 69_480,
-    "challenge_from_recorded": 51_770,
-    "respond": 49_560,
-    "checkpoint_over_challenge_two_states": 56_960,
-    "checkpoint_over_challenge_one_state": 49_140,
-    "checkpoint_open": 57_530,
-    "transfer_after_expiry": 56_380,
-    "happy_total": 239_280,
-    "dispute_total": 285_500,
-    "batch_respond": 32_420,
-    "batch_checkpoint_one_state": 34_850,
-    "batch_conclude": 49_930,
-    "token_deposit_first": 273_560,
-    "token_deposit_second": 77_400,
-    "token_conclude_held": 80_260,
-    "token_conclude_one_new": 178_690,
-    "token_conclude_two_new": 277_110,
-    "discard_challenge_share": 146_660,
-    "discard_challenge_discard": 116_730,
-    "discard_respond_discard": 108_290,
-    "discard_respond_share": 108_540,
-    "discard_respond_share_discard": 138_360,
-    "discard_challenge_deal": 271_420,
-    "discard_challenge_second_deal": 265_350,
-    "discard_challenge_shuffle": 452_000,
-    "discard_respond_leave": 137_520,
-    "discard_challenge_show": 211_120,
-}
+"""What each row may take: today, and under Ethereum's next fork."""
+TARGETS = {name: today for name, (today, _) in _GAS.items()}
 
 
 @case(*(Row(name, "gas", "`gasUsed` of the receipt", bound) for name, bound in TARGETS.items()))
@@ -81,7 +71,7 @@ def _under_amsterdam(name: str) -> str:
     return f"{name}_amsterdam_gas"
 
 
-@case(*(Row(_under_amsterdam(name), "gas", "the same", bound) for name, bound in AMSTERDAM_TARGETS.items()))
+@case(*(Row(_under_amsterdam(name), "gas", "the same", bound) for name, (_, bound) in _GAS.items()))
 def gas_amsterdam() -> Measured:
     """The same under Ethereum's next fork, whose prices are in Last Call."""
     with chain_of_fork("amsterdam") as chain:
@@ -128,9 +118,9 @@ def measured_on(bench: Bench) -> Measured:
     deposits = rows["deposit_first"] + rows["deposit_second"]
     rows["happy_total"] = deposits + rows["conclude_and_pay"]
     rows["dispute_total"] = deposits + rows["challenge_two_states"] + rows["transfer_after_expiry"]
-    rows |= {name: _discard(name, bench.funded(app=bench.discard)) for name in discard_hands.TARGETS}
-    rows |= gas_batches.measured_on(bench, state)
-    rows |= gas_tokens.measured_on(bench)
+    rows |= {name: _discard(name, bench.funded(app=bench.discard)) for name in discard_hands.ROWS}
+    rows |= _batches(bench, state)
+    rows |= _tokens(bench)
     return {name: rows[name] for name in TARGETS}
 
 
@@ -141,3 +131,50 @@ def _discard(row: str, channel: Channel) -> int:
         return channel.challenge(from_, to)
     channel.challenge(before, from_)
     return channel.respond(from_, to)
+
+
+def _batches(bench: Bench, state: Sequence[VariablePart]) -> Measured:
+    """The gas of each item of a batch: fifty operations alike in one transaction. `state`: those of any channel of two
+    on the bench, by turn, 0 to 13."""
+    answered, cleared, happy = (_funded(bench) for _ in range(3))
+    for channels in (answered, cleared):
+        _sent(bench, [channel.challenging(*state[10:12]) for channel in channels])
+    batches = {
+        "batch_respond": [channel.responding(*state[11:13]) for channel in answered],
+        "batch_checkpoint_one_state": [channel.checkpointing(state[13]) for channel in cleared],
+        "batch_conclude": [channel.concluding(14) for channel in happy],
+    }
+    return {name: -(-_sent(bench, operations) // _ITEMS) for name, operations in batches.items()}
+
+
+def _funded(bench: Bench) -> list[Channel]:
+    """Channels of two, for each of which one has paid everything in."""
+    channels = [bench.channel() for _ in range(_ITEMS)]
+    for channel in channels:
+        bench.send(channel.keys[0], bench.adjudicator.deposit(channel.id, channel.asset, 0, 2 * ETH))
+    return channels
+
+
+def _sent(bench: Bench, operations: Sequence[Operation]) -> int:
+    """The gas of a batch of operations, each of which logs one thing where it does not fail."""
+    data = batch_call([(_ITEM_GAS, operation.data) for operation in operations])
+    receipt = bench.adjudicator.send(Operation("batch", data), bench.keys[1])
+    require(len(receipt.logs) == len(operations), "an item of a batch failed")
+    return receipt.gas_used
+
+
+def _tokens(bench: Bench) -> Measured:
+    """The rows of a channel whose home asset is a token, which the adjudicator has not held before; all are paid."""
+    token = Token(bench.chain, bench.deployed("test/TestToken"))
+    rows = dict[str, float]()
+    for new, name in enumerate(("held", "one_new", "two_new")):
+        channel = bench.channel(asset=token.address)
+        strangers = tuple(Key(keccak256(f"{name} {seat}".encode())).address for seat in range(new))
+        channel.payees = (*channel.payees[: 2 - new], *strangers)
+        first, second = channel.fund()
+        if not rows:
+            rows |= {"token_deposit_first": first, "token_deposit_second": second}
+        rows[f"token_conclude_{name}"] = channel.conclude(14)
+        credited = [bench.adjudicator.credit_of(payee, token.address) for payee in channel.payees]
+        require(credited == [0, 0], "a payment became a credit")
+    return rows

@@ -4,9 +4,13 @@ what a commit takes, cards, and the memory of a tab. Needs Playwright, a Chromiu
 
 from __future__ import annotations
 
+import os
+import signal
 import statistics
+import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,7 +18,6 @@ from typing import TYPE_CHECKING
 from scripts.measuring.cases import Measured, Row, case, require
 from scripts.measuring.clicks import click
 from scripts.measuring.processes import started_relay
-from scripts.measuring.slowing import slowed
 from scripts.page.build import build
 
 if TYPE_CHECKING:
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 
 _MILLISECONDS = 120_000
 _TIMES, _TOLERANCE = 4.7, 0.15
+_PERIOD = 0.02
+"""Seconds in which a process goes on once, and is stopped once."""
+_LOOK = 5
+"""Periods until new processes are looked for."""
 _LOOP = """() => {
   const began = performance.now();
   for (let each = 0, sum = 0; each < 1e9; each += 1) sum += each;
@@ -100,14 +107,14 @@ def _entered(browser: Browser, address: str, name: str) -> tuple[Page, float]:
 def _slowed(browser: Browser, address: str) -> float:
     """Seconds from opening the page until its first page, on a processor that is `_TIMES` slower."""
     plain = _loop(browser)
-    with slowed(browser, _TIMES):
+    with _slowing(browser, _TIMES):
         times = _loop(browser) / plain
         require(abs(times / _TIMES - 1) < _TOLERANCE, f"a loop takes {times:.1f} times as long, not {_TIMES}")
         return _entered(browser, address, "Erin")[1]
 
 
 def _loop(browser: Browser) -> float:
-    """Milliseconds that a loop takes in a tab. All of its process is slowed, so any loop tells."""
+    """Milliseconds that a loop takes in a tab. All of its process is _slowed, so any loop tells."""
     page = browser.new_page()
     found: float = page.evaluate(_LOOP)
     page.close()
@@ -133,12 +140,69 @@ def _cards(browser: Browser, address: str) -> float:
 
 def _memory(browser: Browser) -> float:
     """The PSS of the largest process that runs a page, bytes."""
+    return max(map(_pss, _processes(browser, "renderer")))
+
+
+def _processes(browser: Browser, kind: str) -> list[int]:
     session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
-    return max(_pss(each["id"]) for each in processes if each["type"] == "renderer")
+    return [each["id"] for each in processes if each["type"] == kind]
 
 
 def _pss(process: int) -> int:
     lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+
+
+@contextmanager
+def _slowing(browser: Browser, times: float) -> Iterator[None]:
+    """Let pages and their workers take N `times` as long for all that they compute."""
+    (main,) = _processes(browser, "browser")
+    is_over = threading.Event()
+    thread = threading.Thread(target=_slow, args=(main, times, is_over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _slow(browser: int, times: float, is_over: threading.Event) -> None:
+    """A pause that has come out longer than was asked for, on either side, is made up for in the next one."""
+    period, found, owed = 0, list[int](), 0.0
+    while not is_over.is_set():
+        if period % _LOOK == 0:
+            found = _renderers(browser)
+        period += 1
+        owed += _paused(_PERIOD / times) * (times - 1)
+        _send(found, signal.SIGSTOP)
+        owed -= _paused(max(owed, 0))
+        _send(found, signal.SIGCONT)
+
+
+def _paused(seconds: float) -> float:
+    """Wait; the seconds that it has taken."""
+    began = time.perf_counter()
+    time.sleep(seconds)
+    return time.perf_counter() - began
+
+
+def _send(processes: Sequence[int], number: signal.Signals) -> None:
+    for each in processes:
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(each, number)
+
+
+def _renderers(process: int) -> list[int]:
+    """Those of a process and its descendants that run pages."""
+    found, waiting = list[int](), [process]
+    while waiting:
+        place = Path(f"/proc/{waiting.pop()}")
+        with suppress(OSError):  # it has ended
+            if b"--type=renderer" in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+            for each in (place / "task").glob("*/children"):
+                waiting += map(int, each.read_text().split())
+    return found
