@@ -1,22 +1,31 @@
-"""Opens a journal: a path, `:memory:` or a PostgreSQL URL. What is not a journal is not touched."""
+"""Opens a journal: a path, `:memory:`, a PostgreSQL URL, or an image, whose bytes somebody else keeps where there are
+no files. What is not a journal is not touched; an image is checked as a file is.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
+
+from sqlalchemy import update
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
-from forcemove.store import image, postgresql, sqlite
+from forcemove.store import postgresql, sqlite
 from forcemove.store.database import Database, UnixClock
+from forcemove.store.errors import JournalDamaged
 from forcemove.store.journal import Journal
-from forcemove.store.migrations import STEPS, MigrationStep
+from forcemove.store.migrations import STEPS, MigrationStep, bring_up_to_date
 from forcemove.store.records import OWNER_LENGTH
+from forcemove.store.schema import LEASES
 
 __all__ = ["MEMORY", "open_image", "open_journal"]
 
 MEMORY = ":memory:"
 _POSTGRESQL = ("postgresql://", "postgres://")
+_IMAGE = "image"
 
 
 def open_journal(
@@ -57,7 +66,18 @@ def open_image(
     Raises as `open_journal`.
     """
     require_bytes("owner", owner, OWNER_LENGTH)
-    return Journal(image.open_database(read, write, clock, steps), owner)
+    connection = sqlite.connect_bare(":memory:")
+    connection.execute(f"PRAGMA application_id = {sqlite.APPLICATION_ID}")
+    with sqlite.explained(_IMAGE):
+        image = read()
+        if image:
+            _take_in(image, connection, steps)
+    connection.execute(f"PRAGMA user_version = {len(steps)}")
+    database = Database(sqlite.memory_engine(connection), _IMAGE, clock, write=write)
+    with database.writing() as opened:
+        bring_up_to_date(opened, _IMAGE, steps)
+        opened.execute(update(LEASES).values(until=0))
+    return Journal(database, owner)
 
 
 def _open_database(where: str, clock: UnixClock, steps: Sequence[MigrationStep]) -> Database:
@@ -70,3 +90,16 @@ def _open_database(where: str, clock: UnixClock, steps: Sequence[MigrationStep])
             "journal", where.partition("://")[0], "a path, :memory: or postgresql://user:password@host/database"
         )
     return sqlite.open_file(where, clock, steps)
+
+
+def _take_in(image: bytes, connection: sqlite3.Connection, steps: Sequence[MigrationStep]) -> None:
+    """Fill a database with what an image has. A copy: of one that is deserialized, SQLite would give the bytes of
+    before a transaction as those within it."""
+    sqlite.require_header(_IMAGE, image, len(steps), sqlite.APPLICATION_ID)
+    with closing(sqlite.connect_bare(":memory:")) as found:
+        found.deserialize(image)
+        sqlite.require_sound(_IMAGE, found, steps, was_closed=False)
+        pages, size = (found.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if len(image) != pages * size:
+            raise JournalDamaged(_IMAGE, f"it has {len(image):,} bytes in place of {pages * size:,}")
+        found.backup(connection)

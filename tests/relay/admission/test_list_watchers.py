@@ -12,7 +12,7 @@ import pytest
 
 from forcemove import Key
 from forcemove.relay.offers import visiting
-from forcemove.relay.offers.list_watchers import ListWatchers
+from forcemove.relay.offers.listing import ListWatchers
 from forcemove.sessions.meetings.lobby import open_offers
 from forcemove.transport import wire
 from forcemove.transport.connect import Connection, connect_relay

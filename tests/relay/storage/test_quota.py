@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove.relay.storage.quota import Quota
+from forcemove.relay.storage.disk_quota import Quota
 from forcemove.relay.storage.recent import Newest, Recent
 
 A, B = b"a", b"b"

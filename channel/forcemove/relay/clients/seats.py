@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 
+from forcemove.errors import ForcemoveError
+from forcemove.protocol.signing import require_signer
+from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.admission.meter import Meter
 from forcemove.relay.clients.services import Services
 from forcemove.relay.keeping import PendingPost
-from forcemove.relay.proofs import fault_of
 from forcemove.relay.tables import LiveLog, Reading, TableClient, TooManyTables
 from forcemove.transport.errors import Reason
-from forcemove.transport.terms import TableTerms
+from forcemove.transport.terms import TableTerms, proof_digest
 from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Proved, encode
 
 __all__ = ["Seats"]
 
 _LOOKED_AT_ONCE = 20
 """Entries that are read in the time of a message, in a search for one that was posted before."""
+_LONGEST_PROOF = 3_600
+"""Seconds from now until which a proof may be good."""
+_MOST_WORDS = 200
 
 
 @dataclass(eq=False)
@@ -65,7 +70,7 @@ class Seats:
     async def prove(self, prove: Prove, nonce: bytes) -> None:
         """Let the client take part at a table if its proof is right. `nonce`: of the connection, 32 bytes."""
         table, services = prove.table.id, self._services
-        if fault := fault_of(prove, table, nonce, services.urls, int(services.clock())):
+        if fault := _fault_of(prove, table, nonce, services.urls, int(services.clock())):
             self._client.refuse(table, *fault)
             return
         seat = self._seats.get(table)
@@ -190,3 +195,28 @@ class Seats:
         if seat.reading is not None:
             seat.log.readings.discard(seat.reading)
         self._services.tables.release(seat.log)
+
+
+def _fault_of(prove: Prove, table: bytes, nonce: bytes, urls: Set[str], now: int) -> tuple[Reason, str] | None:
+    """What is wrong with a proof, None if nothing is.
+
+    - `prove`: the proof.
+    - `table`: the id of its table, 32 bytes.
+    - `nonce`: of the connection, 32 bytes.
+    - `urls`: the addresses of this relay.
+    - `now`: Unix seconds.
+    """
+    if prove.relay not in urls:
+        return Reason.WRONG_RELAY, f"this is {', '.join(sorted(urls))}"[:_MOST_WORDS]
+    if prove.expiry <= now:
+        return Reason.EXPIRED, f"here it is {now}, and the proof was good until {prove.expiry}"
+    if prove.expiry > now + _LONGEST_PROOF:
+        return Reason.EXPIRED, f"here it is {now}, and a proof may be good for {_LONGEST_PROOF} seconds"
+    if prove.participant not in prove.table.participants:
+        return Reason.NOT_A_PARTICIPANT, "the table is others'"
+    digest = proof_digest(prove.relay, table, prove.participant, prove.expiry, nonce)
+    try:
+        require_signer(digest, Signature(prove.signature), prove.participant)
+    except ForcemoveError:
+        return Reason.BAD_SIGNATURE, "the participant has not signed this proof, or not for this connection"
+    return None

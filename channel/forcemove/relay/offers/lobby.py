@@ -11,8 +11,7 @@ from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.limits import Limits
-from forcemove.relay.offers.list_watchers import ListWatchers
-from forcemove.relay.offers.listing import Listing
+from forcemove.relay.offers.listing import Listing, ListWatchers
 from forcemove.relay.offers.seating import Seating
 from forcemove.relay.offers.shown import NotOffered, Shown
 from forcemove.relay.storage.store import RelayStore

@@ -3,14 +3,18 @@
 The feed is an ordered consumer: one that the server keeps in memory, that acknowledges nothing, and whose messages are
 numbered without a gap. Where the numbers or its heartbeats show that a message was lost, the feed ends, and its owner
 opens another where this one has stopped.
+
+A server reads a stream once for all tables of a connection, not once for each: they share one consumer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from msgspec import Struct
 from nats.aio.client import Client
@@ -19,7 +23,7 @@ from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-__all__ = ["LAST_SEQ", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From"]
+__all__ = ["LAST_SEQ", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From", "Live"]
 
 POST_ID, LAST_SEQ = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
 """Headers of a stored message: its id, and the number of the message before it under its subject, if the server had to
@@ -31,6 +35,8 @@ _MISSED = 3
 """Heartbeats that may be late before the consumer counts as gone."""
 _FORGOTTEN = 30.0
 """Seconds after which the server drops a consumer without a subscriber."""
+_MAX_SUBJECTS = 256
+"""Subjects of one consumer: all of them are sent again whenever one is added."""
 
 
 class Delivered(Struct, frozen=True):
@@ -189,3 +195,74 @@ def _numbers(reply: str) -> tuple[int, int, int]:
     tokens = reply.split(".")
     seq, number, at = tokens[5:8] if len(tokens) == _OLD_TOKENS else tokens[7:10]
     return int(number), int(seq), int(at)
+
+
+class During(Protocol):
+    """Runs a coroutine as long as there is a connection."""
+
+    async def __call__(self, doing: Coroutine[Any, Any, None]) -> None: ...
+
+
+class Live:
+    """Followers of many subjects on one feed; it ends with the feed."""
+
+    def __init__(self, make: Callable[[Sequence[str], Callable[[Delivered], bool]], Feed], during: During) -> None:
+        """`make`: makes a feed of some subjects, not opened yet. `during`: makes requests to the server."""
+        self._make, self._during = make, during
+        self._feed: Feed | None = None
+        self._hearers: dict[str, Callable[[Delivered], None]] = {}
+        self._named: frozenset[str] = frozenset()
+        self._naming = asyncio.Lock()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a message or the connection was lost."""
+        return self._feed is not None and self._feed.ended.is_set()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more subject may be added."""
+        return len(self._hearers) < _MAX_SUBJECTS
+
+    @asynccontextmanager
+    async def following(self, subject: str, on_message: Callable[[Delivered], None]) -> AsyncIterator[Feed]:
+        """Within the block, `on_message` is called with all messages of a subject from its beginning on, until the feed
+        ends. Raises NATS's errors."""
+        self._hearers[subject] = on_message
+        try:
+            async with self._naming:
+                feed = await self._named_in(subject)
+            yield feed
+        finally:
+            del self._hearers[subject]
+
+    async def close(self) -> None:
+        """Close the feed."""
+        if self._feed is not None:
+            await self._feed.close()
+
+    async def _named_in(self, subject: str) -> Feed:
+        """The feed with this subject: the first caller adds the subjects of all that wait."""
+        subjects = tuple(self._hearers)
+        if self._feed is None:
+            self._feed = await self._opened(subjects)
+            self._named = frozenset(subjects)
+        elif subject not in self._named:
+            await self._during(self._feed.widen(subjects))
+            self._named = frozenset(subjects)
+        return self._feed
+
+    async def _opened(self, subjects: Sequence[str]) -> Feed:
+        feed = self._make(subjects, self._on_message)
+        try:
+            await self._during(feed.open(NEW))
+        except BaseException:
+            await feed.close()
+            raise
+        return feed
+
+    def _on_message(self, found: Delivered) -> bool:
+        on_message = self._hearers.get(found.subject)
+        if on_message is not None:
+            on_message(found)
+        return True

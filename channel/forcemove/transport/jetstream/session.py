@@ -20,8 +20,7 @@ from msgspec import Struct
 from nats.aio.client import Client
 
 from forcemove.transport.errors import RelayUnreachable
-from forcemove.transport.jetstream.feed import Delivered, Feed, From
-from forcemove.transport.jetstream.live import Live
+from forcemove.transport.jetstream.feed import Delivered, Feed, From, Live
 from forcemove.transport.jetstream.publishing import PublishQueue
 from forcemove.transport.jetstream.streams import BUCKET, MAX_MESSAGE, prepare
 from forcemove.transport.links import public_url
