@@ -24,12 +24,12 @@ from forcemove_games.discard.evidence import (
     MoveShares,
     ShuffleProof,
     TouchedCard,
-    decode_evidence,
     encode_evidence,
+    evidence_of,
 )
 from forcemove_games.discard.hand import PlayerSide, joint_of
 from forcemove_games.discard.moves import MadeMove
-from forcemove_games.discard.position import DECK_LENGTH, Core, PositionType, decode
+from forcemove_games.discard.position import DECK_LENGTH, Core, PositionType
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost, HandSeed
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.two_player import PLAYERS, encode_words, shift
@@ -94,17 +94,13 @@ def _of_type(side: PlayerSide) -> Iterator[Labelled]:
 def _bad_keys(side: PlayerSide) -> Iterator[Labelled]:
     honest = moves.show_key(_with_made_up_key(side), _nothing).move
     yield from wrong_payments(side.state, honest, side.core.stake)
-    proof = _evidence_of(honest)
+    proof = evidence_of(honest)
     if isinstance(proof, KeyProof):
         forged = encode_evidence(proof._replace(response=proof.challenge))
         yield "shows a key of another one's", honest._replace(evidence=forged)
     if side.core.position_type is PositionType.KEYED_FIRST:
         copied = steps.keyed(side.core, side.seat, side.core.keys[1 - side.seat])
         yield "copies the other's key and proof", _unpaid(side, copied, side.evidence)
-
-
-def _evidence_of(move: Move) -> Evidence:
-    return decode_evidence(decode(move.app_data).core, move.evidence)
 
 
 def _foreign_deal(side: PlayerSide) -> Move:
@@ -174,7 +170,7 @@ def _any_play(side: PlayerSide) -> MadeMove:
 
 
 def _bad_deals(honest: Move) -> Iterator[Labelled]:
-    shares = _evidence_of(honest)
+    shares = evidence_of(honest)
     if isinstance(shares, DealtShares):
         swapped = (shares.items[1], shares.items[0], *shares.items[2:])
         yield "swaps two shares", honest._replace(evidence=encode_evidence(shares._replace(items=swapped)))
@@ -187,7 +183,7 @@ def _without_proof(honest: Move, shares: DealtShares | MoveShares) -> Move:
 
 
 def _bad_shares(side: PlayerSide, honest: Move) -> Iterator[Labelled]:
-    shares = _evidence_of(honest)
+    shares = evidence_of(honest)
     if isinstance(shares, MoveShares):
         yield "gives a share without a proof", _without_proof(honest, shares)
         turn = side.state.turn_num

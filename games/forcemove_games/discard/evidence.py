@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from forcemove import VariablePart
+from forcemove import Move, VariablePart
 from forcemove_games.cards.deck import CardWords
 from forcemove_games.cards.key_proof import KeyProof
 from forcemove_games.cards.share_proof import ITEM_LENGTH, ShareItem, ShareProof
@@ -171,8 +171,9 @@ def decode_evidence(core: Core, evidence: bytes) -> Evidence:
     return MoveShares(proof, next(touched) if core.shared else None, next(touched) if core.laid else None)
 
 
-def evidence_of(state: VariablePart) -> Evidence:
-    """The evidence of a state that is not final. Raises what `decode` raises, then `WrongEvidenceLength`."""
+def evidence_of(state: VariablePart | Move) -> Evidence:
+    """The evidence of a state that is not final, or of a move to one. Raises what `decode` raises, then
+    `WrongEvidenceLength`."""
     return decode_evidence(decode(state.app_data).core, state.evidence)
 
 

@@ -76,7 +76,7 @@ def made(side: PlayerSide, core: Core, evidence: Evidence, secrets: HandSecrets,
     - `secrets`: with which the mover goes on.
     - `deck`: of the position, where its type has one.
     """
-    stakes = STAKES.get(core.position_type, 0)
+    stakes = STAKES[core.position_type]
     outcome = take_stakes(side.state.outcome, side.seat, stakes, core.stake)
     return MadeMove(Move(outcome, Position(core, deck).encode(), encode_evidence(evidence)), secrets)
 

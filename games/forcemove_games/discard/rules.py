@@ -90,7 +90,7 @@ def require_legal(channel_id: bytes, from_: VariablePart, to: VariablePart, num_
         raise OtherChannel(channel_id, old.channel_id)
     if old.position_type is PositionType.READY:
         two_player.require_both_afford(from_.outcome, old.stake)
-    two_player.require_paid(from_.outcome, to.outcome, move.seat, STAKES.get(new.position_type, 0), old.stake)
+    two_player.require_paid(from_.outcome, to.outcome, move.seat, STAKES[new.position_type], old.stake)
     _CHECKS[new.position_type](move)
 
 

@@ -45,12 +45,5 @@ TABLE: tuple[TransitionRow, ...] = (
 )
 """Every kind of move. `stakes` is what the signer takes from the other; nothing but what is named changes."""
 
-STAKES = {
-    _DEALT_FIRST: 1,
-    _DEALT: 2,
-    _PLAYING: 2,
-    _OVER: 2,
-    _SHOWING: 2,
-    _TIED: 1,
-}
-"""How many stakes the mover takes from the other, by what it moves to; none by other moves."""
+STAKES = {row.to_type: int(row.stakes) for row in TABLE}
+"""How many stakes the mover takes from the other, by what it moves to."""

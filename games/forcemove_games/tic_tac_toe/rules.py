@@ -50,17 +50,7 @@ TABLE: tuple[TransitionRow, ...] = (
 )
 """Every kind of move. `stakes` is what the signer takes from the other; nothing but the named marks changes."""
 
-_STAKES = {
-    (_ME_SECOND, _X_PLAYING): 1,
-    (_X_PLAYING, _O_PLAYING): 2,
-    (_O_PLAYING, _X_PLAYING): 2,
-    (_X_PLAYING, _VICTORY): 2,
-    (_O_PLAYING, _VICTORY): 2,
-    (_O_PLAYING, _DRAW): 1,
-    (_VICTORY, _ME_FIRST): 0,
-    (_DRAW, _ME_FIRST): 0,
-    (_ME_FIRST, _ME_SECOND): 0,
-}
+_STAKES = {(row.from_type, row.to_type): int(row.stakes) for row in TABLE}
 
 
 class NotOneNewMark(AppError):
