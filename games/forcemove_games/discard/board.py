@@ -13,15 +13,10 @@ from forcemove_games.discard.steps import indices
 from forcemove_games.discard_sra import cards
 from forcemove_games.two_player import PLAYERS, round_result
 
-__all__ = ["board", "count_text", "move_text", "own_cards", "position_data", "prompt", "result"]
+__all__ = ["board", "move_text", "own_cards", "position_data", "prompt", "result"]
 
 _IS_DEALT = PositionType.DEALT
 _SHOWN = (PositionType.SHOWING, PositionType.TIED)
-
-
-def count_text(count: int) -> str:
-    """How many cards, in words."""
-    return "1 card" if count == 1 else f"{count or 'no'} cards"
 
 
 # --------------------------------------------------------------------------------------------------------- in words
@@ -38,7 +33,7 @@ def move_text(state: VariablePart) -> str:
     if kind is _IS_DEALT:
         return f"turned {cards.name(core.top)} up: the cards are dealt"
     if kind in _SHOWN:
-        return f"showed {' '.join(_names(_shown(state))) or count_text(core.laid)}"
+        return f"showed {' '.join(_names(_shown(state))) or cards.count_text(core.laid)}"
     if kind is PositionType.OVER:
         return f"laid {cards.name(core.top)}, the last card"
     if core.laid:
@@ -100,7 +95,7 @@ def _hand(core: Core, seat: int, own: tuple[int, tuple[int, ...]] | None) -> str
     if core.position_type < _IS_DEALT:
         return "no cards yet"
     count = core.held[seat].bit_count()
-    text = count_text(count)
+    text = cards.count_text(count)
     if own is not None and own[0] == seat and count:
         unread = ["?"] * (count - len(own[1]))
         text = f"{' '.join([cards.names(own[1]), *unread]).strip()} ({text})"
@@ -111,7 +106,7 @@ def _hand(core: Core, seat: int, own: tuple[int, tuple[int, ...]] | None) -> str
 def _table(core: Core) -> str:
     if core.position_type < _IS_DEALT:
         return f"the deck of {cards.SIZE}"
-    return f"{cards.name(core.top)} on top, {count_text(core.pile)} in the pile"
+    return f"{cards.name(core.top)} on top, {cards.count_text(core.pile)} in the pile"
 
 
 # --------------------------------------------------------------------------------------------------------- as data

@@ -10,7 +10,8 @@ from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.moves import MadeMove
 from forcemove_games.discard.position import PositionType, decode
 from forcemove_games.discard.secrets import HandSecrets
-from forcemove_games.discard_sra.cards import SIZE, fits, suit, value
+from forcemove_games.discard.steps import indices
+from forcemove_games.discard_sra.cards import SIZE, worth
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
@@ -95,15 +96,5 @@ class DiscardBot:
         if not self._level.thinks(self._randomness):
             index = choose((*lays, *([SIZE] if can_draw else [])), self._randomness)
             return moves.draw(side) if index == SIZE else moves.lay(side, index)
-        return moves.lay(side, max(lays, key=lambda index: _worth(side, index)))
-
-
-def _worth(side: PlayerSide, index: int) -> tuple[int, int, int]:
-    """How good it is to lay this card: the fewest cards that the other may hold fit on it, then we keep the
-    most suits, then the most values."""
-    laid = side.hand[index]
-    denied = side.core.denied[1 - side.seat]
-    kept = [card for card in side.hand.values() if card != laid]
-    seen = {side.core.top, *side.hand.values()}
-    answers = sum(fits(card, laid) for card in range(SIZE) if card not in seen and not denied >> card & 1)
-    return -answers, len(set(map(suit, kept))), len(set(map(value, kept)))
+        hand, gone = side.hand.values(), (side.core.top, *indices(side.core.denied[1 - self._seat]))
+        return moves.lay(side, max(lays, key=lambda index: worth(lays[index], hand, gone)))

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from forcemove import Names, VariablePart
 from forcemove.picture import Shape, Spot, Svg, line, rect, text
-from forcemove_games.discard.board import count_text, own_cards
+from forcemove_games.discard.board import own_cards
 from forcemove_games.discard.choices import card_word
 from forcemove_games.discard.position import Core, PositionType, decode
-from forcemove_games.discard_sra.cards import SUITS, VALUES, name, suit, value
+from forcemove_games.discard_sra.cards import SUITS, VALUES, count_text, name, suit, value
 from forcemove_games.two_player import PLAYERS
 
 __all__ = ["draw"]

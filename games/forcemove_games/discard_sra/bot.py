@@ -3,7 +3,7 @@ Pure."""
 
 from __future__ import annotations
 
-from forcemove_games.discard_sra.cards import SIZE, fits, suit, value
+from forcemove_games.discard_sra.cards import worth
 from forcemove_games.discard_sra.rules import Kind, Move, Position
 
 __all__ = ["best_move"]
@@ -18,11 +18,4 @@ def best_move(position: Position) -> Move:
     """
     if not position.fitting:
         return next(move for move in position.moves if move.kind is not Kind.DISCARD)
-    return Move(Kind.DISCARD, max(position.fitting, key=lambda card: _worth(position, card)))
-
-
-def _worth(position: Position, laid: int) -> tuple[int, int, int]:
-    seen = {*position.hand, *position.laid}
-    kept = [card for card in position.hand if card != laid]
-    answers = sum(fits(card, laid) for card in range(SIZE) if card not in seen)
-    return -answers, len(set(map(suit, kept))), len(set(map(value, kept)))
+    return Move(Kind.DISCARD, max(position.fitting, key=lambda card: worth(card, position.hand, position.laid)))

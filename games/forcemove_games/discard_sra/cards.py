@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-__all__ = ["HAND", "PLAIN_SUITS", "SIZE", "SUITS", "VALUES", "fits", "name", "names", "suit", "value"]
+__all__ = ["HAND", "PLAIN_SUITS", "SIZE", "SUITS", "VALUES"]
+__all__ += ["count_text", "fits", "name", "names", "suit", "value", "worth"]
 
 VALUES = ("9", "10", "J", "Q", "K", "A")
 SUITS = "♠♥♦♣"
@@ -38,3 +39,16 @@ def name(card: int, suits: str = SUITS) -> str:
 def names(cards: Iterable[int], suits: str = SUITS) -> str:
     """Several cards, in the order of their suits and values."""
     return " ".join(name(card, suits) for card in sorted(cards))
+
+
+def count_text(count: int) -> str:
+    """A number of cards in words, such as `no cards`."""
+    return "1 card" if count == 1 else f"{count or 'no'} cards"
+
+
+def worth(laid: int, hand: Collection[int], gone: Collection[int]) -> tuple[int, int, int]:
+    """How good it is to lay a card of a hand: the fewest cards that the other may hold fit on it, then we keep the most
+    suits, then the most values. `gone`: the cards that the other does not hold, those of the hand aside."""
+    answers = sum(fits(card, laid) for card in range(SIZE) if card not in gone and card not in hand)
+    kept = [card for card in hand if card != laid]
+    return -answers, len(set(map(suit, kept))), len(set(map(value, kept)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forcemove_games.discard_sra.cards import PLAIN_SUITS, SUITS, name, names
+from forcemove_games.discard_sra.cards import PLAIN_SUITS, SUITS, count_text, name, names
 from forcemove_games.discard_sra.rules import Kind, Move, Position, Turn
 from forcemove_games.discard_sra.table import DiscardResult, DiscardTable
 
@@ -27,7 +27,7 @@ def screen(position: Position, players: tuple[str, str], suits: str = SUITS) -> 
     backs = " ".join([_BACK] * position.theirs)
     rows = (
         (them, f"{backs} ({position.theirs})" if position.theirs else "no cards"),
-        ("table", f"{name(position.top, suits)} on top, {_cards(position.left)} in the pile"),
+        ("table", f"{name(position.top, suits)} on top, {count_text(position.left)} in the pile"),
         (us, names(position.hand, suits) or "no cards"),
     )
     width = max(len(label) for label, _ in rows)
@@ -57,11 +57,7 @@ def result_text(result: DiscardResult) -> str:
     """The winner, and how many cards each client holds at the end; or who has left."""
     if result.left is not None:
         return f"{result.left} has left the game, after {result.turns} turns: it counts for nobody."
-    held = ", ".join(f"{client} holds {_cards(count)}" for client, count in result.counts.items() if count)
+    held = ", ".join(f"{client} holds {count_text(count)}" for client, count in result.counts.items() if count)
     if result.winner is None:
         return f"Nobody wins: neither can move. {held}, after {result.turns} turns."
     return f"{result.winner} wins after {result.turns} turns; {held}."
-
-
-def _cards(count: int) -> str:
-    return "1 card" if count == 1 else f"{count or 'no'} cards"

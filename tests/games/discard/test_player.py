@@ -14,7 +14,7 @@ from forcemove.sessions.playing import content, counted_bot, human_player, playe
 from forcemove.testing.calls import ID, Bench
 from forcemove.testing.false_moves import require_false_moves_seen
 from forcemove_games.discard import GAME
-from forcemove_games.discard.board import board, count_text, own_cards
+from forcemove_games.discard.board import board, own_cards
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
 from forcemove_games.discard.choices import choices
@@ -24,7 +24,7 @@ from forcemove_games.discard.picture import draw
 from forcemove_games.discard.position import CORE_LENGTH, DECK_LENGTH, PositionType, decode
 from forcemove_games.discard.rules import require_legal
 from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost
-from forcemove_games.discard_sra.cards import SIZE, fits, names
+from forcemove_games.discard_sra.cards import SIZE, count_text, fits, names
 from tests.games.cards.dealt import stream
 from tests.games.discard.dealer import BALANCE, STAKE, begin
 from tests.games.discard.hands import NAMES as HANDS
