@@ -7,7 +7,7 @@ import asyncio
 from forcemove.arena.tricks import illegal_move
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.chain import Chain
-from forcemove.demo.errors import PlayerFailed
+from forcemove.demo.network.players import PlayerFailed
 from forcemove.game import Game
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.rules import build_support_proof

@@ -14,8 +14,7 @@ from pathlib import Path
 from forcemove.chain.book import AddressBook
 from forcemove.chain.deployment import deploy
 from forcemove.chain.local import AnvilChain, local_keys
-from forcemove.demo.errors import PlayerFailed
-from forcemove.demo.network.players import PlayerProcess
+from forcemove.demo.network.players import PlayerFailed, PlayerProcess
 from forcemove.game import Game
 from forcemove.keys.key_files import write_key_file
 from forcemove.protocol.codec.msgpack_codec import CHANNELS

@@ -9,13 +9,19 @@ import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from forcemove.demo.errors import PlayerFailed
+from forcemove.errors import ForcemoveError
 from forcemove.keys.key_files import UNLOCK_VARIABLE
 
-__all__ = ["PlayerProcess"]
+__all__ = ["PlayerFailed", "PlayerProcess"]
 
 _PATIENCE = 180.0
 """Seconds within which an expected output must come; machines are slow at times."""
+
+
+class PlayerFailed(ForcemoveError):
+    """A process of the demonstration has not done what it must, as `reason` says."""
+
+    reason: str
 
 
 class PlayerProcess:

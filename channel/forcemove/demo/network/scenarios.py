@@ -8,11 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from forcemove.arena.balances import BalanceCheck
-from forcemove.demo.errors import PlayerFailed
 from forcemove.demo.names import NAMES as ALL_NAMES
 from forcemove.demo.network.attacks import challenge_with, say_something_illegal
 from forcemove.demo.network.local_network import DemoNetwork, channel_of
-from forcemove.demo.network.players import PlayerProcess
+from forcemove.demo.network.players import PlayerFailed, PlayerProcess
 from forcemove.game import Game
 from forcemove.keys.key_files import new_key
 from forcemove.protocol.machine.channel import Channel

@@ -6,8 +6,7 @@ from forcemove.game import Names
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.state import VariablePart
 from forcemove.rounds import GAME_OVER, position_line
-from forcemove.text.depths import deposit_text
-from forcemove.text.situation.moment import Moment, named, shown_names
+from forcemove.text.situation.moment import Moment, deposit_text, named, shown_names
 
 __all__ = ["headline_of", "names_for", "played_state", "state_before"]
 

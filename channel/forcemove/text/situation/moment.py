@@ -28,6 +28,8 @@ __all__ = [
     "clock_text",
     "clock_time",
     "count_text",
+    "deposit_text",
+    "depth_text",
     "gas_text",
     "named",
     "paid_text",
@@ -152,3 +154,15 @@ def clock_time(moment: Moment, block_time: int) -> str:
     date, clock = local_time(moment.wall + block_time - moment.now)
     today, _ = local_time(moment.wall)
     return clock if date == today else f"{clock} on {date}"
+
+
+def depth_text(block: int, depth: ChainDepth) -> str:
+    """How deep a block is, of how deep it must be, such as `1 of 3 blocks`. `block`: its number."""
+    found = min(max(depth.head - block + 1, 0), depth.needed)
+    return f"{found:,} of {depth.needed:,} {'block' if depth.needed == 1 else 'blocks'}"
+
+
+def deposit_text(block: int | None, depth: ChainDepth | None) -> str:
+    """A sentence about our deposit, which is mined, and not yet as deep as it is believed. Empty where there is none.
+    `block`: the number of its block."""
+    return "" if block is None or depth is None else f"Your deposit is {depth_text(block, depth)} deep."

@@ -9,9 +9,8 @@ from forcemove.errors import AppError
 from forcemove.history.overview import ChainDepth, PendingTransaction
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.text.amounts import amount_text
-from forcemove.text.depths import depth_text
 from forcemove.text.harmless import harmless
-from forcemove.text.situation.moment import Moment, clock_text
+from forcemove.text.situation.moment import Moment, clock_text, depth_text
 
 __all__ = ["SafetyWord", "safety_of", "silence_text"]
 
