@@ -8,6 +8,7 @@ once.
 
 from __future__ import annotations
 
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -49,6 +50,11 @@ def checksum(*values: object) -> int:
     return crc32(_encode(values))
 
 
+def _sealed(name: str, *columns: Column[Any]) -> Table:
+    """A table whose rows have these columns, and then a checksum."""
+    return Table(name, METADATA, *columns, Column("checksum", BigInteger))
+
+
 VERSIONS = Table("forcemove_journal", METADATA, Column("version", BigInteger))
 CHANNELS = Table(
     "channels",
@@ -71,58 +77,42 @@ ORIGINS = Table(
     Column("profile", Bytes),  # null until a program that knows it has saved the channel; its checksum as above
     Column("profile_checksum", BigInteger),
 )
-SEEDS = Table(
-    "seeds",
-    METADATA,
-    Column("name", Bytes, primary_key=True),
-    Column("seed", Bytes),
-    Column("checksum", BigInteger),
-)
-EVIDENCE = Table(
+SEEDS = _sealed("seeds", Column("name", Bytes, primary_key=True), Column("seed", Bytes))
+EVIDENCE = _sealed(
     "evidence",
-    METADATA,
     Column("number", BigInteger, primary_key=True),
     Column("channel_id", Bytes),
     Column("kind", Text),
     Column("body", Bytes),
-    Column("checksum", BigInteger),
 )
-HISTORY = Table(
+HISTORY = _sealed(
     "history",
-    METADATA,
     Column("channel_id", Bytes, primary_key=True),
     Column("number", BigInteger, primary_key=True),  # of one channel, growing
     Column("kinds", BigInteger),
     Column("body", Bytes),
-    Column("checksum", BigInteger),
 )
-RECENT_HISTORY = Table(
+RECENT_HISTORY = _sealed(
     "recent_history",
-    METADATA,
     Column("number", BigInteger, primary_key=True),
     Column("parts", BigInteger),
     Column("body", Bytes),
-    Column("checksum", BigInteger),
 )
-TRANSACTIONS = Table(
+TRANSACTIONS = _sealed(
     "transactions",
-    METADATA,
     Column("chain_id", Text, primary_key=True),
     Column("account", Bytes, primary_key=True),
     Column("nonce", BigInteger, primary_key=True),
     Column("body", Bytes),
     Column("channel_id", Bytes),
-    Column("checksum", BigInteger),
 )
-OUTBOX = Table(
+OUTBOX = _sealed(
     "outbox",
-    METADATA,
     Column("number", BigInteger, primary_key=True),
     Column("chain_id", Text),
     Column("account", Bytes),
     Column("body", Bytes),
     Column("channel_id", Bytes),
-    Column("checksum", BigInteger),
 )
 LEASES = Table(
     "leases",
@@ -132,30 +122,24 @@ LEASES = Table(
     Column("until", BigInteger),  # milliseconds
     Column("lasts", BigInteger),  # milliseconds; null where an older program has written the row
 )
-APPOINTMENTS = Table(
+APPOINTMENTS = _sealed(
     "appointments",
-    METADATA,
     Column("chain_id", Text, primary_key=True),
     Column("account", Bytes, primary_key=True),  # the watchtower's
     Column("channel_id", Bytes, primary_key=True),
     Column("client", Bytes, primary_key=True),
     Column("body", Bytes),
-    Column("checksum", BigInteger),
 )
-MEETINGS = Table(
+MEETINGS = _sealed(
     "meetings",
-    METADATA,
     Column("id", Bytes, primary_key=True),  # of the table
     Column("body", Bytes),
-    Column("checksum", BigInteger),
 )
-SPENT = Table(
+SPENT = _sealed(
     "spent",
-    METADATA,
     Column("chain_id", Text, primary_key=True),
     Column("account", Bytes, primary_key=True),
     Column("nonce", BigInteger, primary_key=True),
     Column("client", Bytes),
     Column("wei", Text),  # decimal digits: it may have 256 bits
-    Column("checksum", BigInteger),
 )
