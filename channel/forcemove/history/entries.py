@@ -49,26 +49,32 @@ class EntryKinds(IntFlag):
     """Faults, receipts and connections."""
 
 
-class StateSigned(Struct, frozen=True, array_like=True, tag=True):
+class _Entry(Struct, frozen=True, array_like=True, tag=True):
+    time: int
+
+
+class _OfRequest(_Entry, frozen=True):
+    request: bytes
+    operation: str
+
+
+class StateSigned(_Entry, frozen=True):
     """We have signed this state: the next one, or one that lacked our signature."""
 
-    time: int
     signed: SignedState
 
 
-class StateAccepted(Struct, frozen=True, array_like=True, tag=True):
+class StateAccepted(_Entry, frozen=True):
     """A state of a counterparty was accepted. `from_chain`: the chain has shown the state, else a message has brought
     it."""
 
-    time: int
     signed: SignedState
     from_chain: bool
 
 
-class SignatureAdded(Struct, frozen=True, array_like=True, tag=True):
+class SignatureAdded(_Entry, frozen=True):
     """The state of this turn, which is in the history already, was signed by one more participant (its index)."""
 
-    time: int
     turn_num: int
     participant: int
     signature: Signature
@@ -83,32 +89,26 @@ class LogPosition(Struct, frozen=True, array_like=True):
     log_index: int
 
 
-class LogIncluded(Struct, frozen=True, array_like=True, tag=True):
+class LogIncluded(_Entry, frozen=True):
     """The adjudicator has logged something about the channel, at this position."""
 
-    time: int
     log: Log
     position: LogPosition
 
 
-class LogReorged(Struct, frozen=True, array_like=True, tag=True):
+class LogReorged(_Entry, frozen=True):
     """A reorganisation has removed the log at this position."""
 
-    time: int
     log: Log
     position: LogPosition
 
 
-class TxRequested(Struct, frozen=True, array_like=True, tag=True):
+class TxRequested(_OfRequest, frozen=True):
     """The channel has asked for a transaction. `request`: 32 bytes that name what was asked for; `operation`: the
     adjudicator's operation in one word in lower case."""
 
-    time: int
-    request: bytes
-    operation: str
 
-
-class TxSent(Struct, frozen=True, array_like=True, tag=True):
+class TxSent(_OfRequest, frozen=True):
     """A transaction for a request was signed, to be offered to the chain.
 
     - `request`: see `TxRequested`.
@@ -119,9 +119,6 @@ class TxSent(Struct, frozen=True, array_like=True, tag=True):
     - `replaces`: the hash of the transaction of this nonce that it replaces, None where it is the first.
     """
 
-    time: int
-    request: bytes
-    operation: str
     nonce: int
     transaction_hash: bytes
     max_fee: int
@@ -129,13 +126,10 @@ class TxSent(Struct, frozen=True, array_like=True, tag=True):
     replaces: bytes | None
 
 
-class TxMined(Struct, frozen=True, array_like=True, tag=True):
+class TxMined(_OfRequest, frozen=True):
     """The transaction for a request is in a block, and has succeeded. `gas_price`: what a unit of gas has cost, in
     wei."""
 
-    time: int
-    request: bytes
-    operation: str
     transaction_hash: bytes
     block_number: int
     block_hash: bytes
@@ -143,59 +137,49 @@ class TxMined(Struct, frozen=True, array_like=True, tag=True):
     gas_price: int
 
 
-class TxReorged(Struct, frozen=True, array_like=True, tag=True):
+class TxReorged(_OfRequest, frozen=True):
     """A reorganisation has removed the transaction for a request, which was mined."""
 
-    time: int
-    request: bytes
-    operation: str
     transaction_hash: bytes
     block_hash: bytes
 
 
-class TxRefused(Struct, frozen=True, array_like=True, tag=True):
+class TxRefused(_OfRequest, frozen=True):
     """The chain refuses a request's transaction, or the transaction was mined and has failed, which has cost `cost`
     wei. `kind`: the class of the error; `facts`: the error as text."""
 
-    time: int
-    request: bytes
-    operation: str
     kind: str
     facts: str
     cost: int
 
 
-class FaultFound(Struct, frozen=True, array_like=True, tag=True):
+class FaultFound(_Entry, frozen=True):
     """A counterparty has sent what it must not send. `participant`: whose fault it is, None where that is not known.
     `kind`, `facts`: the error, as in the journal's evidence. `refused`: the state that was refused, None where it was
     not a state."""
 
-    time: int
     participant: int | None
     kind: str
     facts: str
     refused: SignedState | None
 
 
-class AppointmentAcknowledged(Struct, frozen=True, array_like=True, tag=True):
+class AppointmentAcknowledged(_Entry, frozen=True):
     """The watchtower at `url` has given its receipt for the appointment up to turn `turn_num`."""
 
-    time: int
     url: str
     turn_num: int
 
 
-class ConnectionLost(Struct, frozen=True, array_like=True, tag=True):
+class ConnectionLost(_Entry, frozen=True):
     """The connection to the table's log at `url` is lost: no message goes or comes."""
 
-    time: int
     url: str
 
 
-class ConnectionRestored(Struct, frozen=True, array_like=True, tag=True):
+class ConnectionRestored(_Entry, frozen=True):
     """The connection to the table's log at `url` is there again."""
 
-    time: int
     url: str
 
 
