@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from forcemove.errors import LocalError
 
@@ -43,7 +42,6 @@ HEADERS: Mapping[str, str] = {
 """Of every answer. A policy of no referrers would make browsers send forms with no origin."""
 
 
-@dataclass(eq=False)
 class PageRequestRefused(LocalError):
     """A request is not answered. `status`: HTTP's; `reason`: for people."""
 

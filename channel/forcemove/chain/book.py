@@ -27,7 +27,6 @@ FORMAT, VERSION = "forcemove-address-book", 2
 """How a book's file names its format, and the version that this program writes and reads."""
 
 
-@dataclass(eq=False)
 class NotInBook(LocalError):
     """The deployment has no such contract: it is unfinished, or of another version."""
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,14 +29,12 @@ __all__ = [
 ValueT = TypeVar("ValueT")
 
 
-@dataclass(eq=False)
 class BookMissing(LocalError):
     """There is no address book at `path`."""
 
     path: str
 
 
-@dataclass(eq=False)
 class BookUnwritable(LocalError):
     """The file at `path` could not be written."""
 
@@ -45,7 +42,6 @@ class BookUnwritable(LocalError):
     reason: str
 
 
-@dataclass(eq=False)
 class BookOfOlderProgram(LocalError):
     """The book at `path` is of format `version`, whose contracts cannot be told from poisoned ones: their addresses do
     not follow from their creation code. This program writes and reads format `known`."""
@@ -55,7 +51,6 @@ class BookOfOlderProgram(LocalError):
     known: int
 
 
-@dataclass(eq=False)
 class BookOfNewerProgram(LocalError):
     """The book at `path` is of format `version`; this program is older and knows formats up to `known`."""
 

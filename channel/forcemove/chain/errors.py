@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
 __all__ = [
@@ -34,7 +32,6 @@ __all__ = [
 # ---------------------------------------------------------------------------------------------- the way to the chain
 
 
-@dataclass(eq=False)
 class Unreachable(PassingError):
     """No answer comes from the endpoint (shown without the path, which may hold a secret)."""
 
@@ -42,12 +39,10 @@ class Unreachable(PassingError):
     reason: str
 
 
-@dataclass(eq=False)
 class TlsFailed(Unreachable):
     """No connection over TLS to the endpoint comes about, or it ends with an error of TLS."""
 
 
-@dataclass(eq=False)
 class NotAnEthereumEndpoint(PassingError):
     """The endpoint does not answer as an Ethereum node does."""
 
@@ -55,7 +50,6 @@ class NotAnEthereumEndpoint(PassingError):
     reason: str
 
 
-@dataclass(eq=False)
 class WrongChain(PassingError):
     """The endpoint is of another chain, for now: its address may lead to the right one again."""
 
@@ -64,7 +58,6 @@ class WrongChain(PassingError):
     found: int
 
 
-@dataclass(eq=False)
 class EndpointFailed(PassingError):
     """The node refused a request; `reason` is the node's own text."""
 
@@ -72,7 +65,6 @@ class EndpointFailed(PassingError):
     reason: str
 
 
-@dataclass(eq=False)
 class EndpointHangs(PassingError):
     """A question has not ended after `seconds`, though each has a time limit. What waits for it is given up, and asked
     again by another thread."""
@@ -81,7 +73,6 @@ class EndpointHangs(PassingError):
     seconds: float
 
 
-@dataclass(eq=False)
 class NodeBusy(PassingError):
     """The endpoint asks us to wait for `seconds`. It is not asked meanwhile."""
 
@@ -89,21 +80,18 @@ class NodeBusy(PassingError):
     seconds: float
 
 
-@dataclass(eq=False)
 class AnvilMissing(ChainError):
     """No anvil on the PATH nor in `contracts/node_modules`."""
 
     looked_in: tuple[str, ...]
 
 
-@dataclass(eq=False)
 class AnvilFailed(ChainError):
     """anvil was started and ended, or did not begin to listen."""
 
     reason: str
 
 
-@dataclass(eq=False)
 class CannotTravel(ChainError):
     """Time of this chain is real, or `to` (a block time) is not after `now`."""
 
@@ -114,7 +102,6 @@ class CannotTravel(ChainError):
 # -------------------------------------------------------------------------------------------------------- transactions
 
 
-@dataclass(eq=False)
 class InsufficientFunds(ChainError):
     """The account cannot pay for the transaction: its value and the most that its gas may cost."""
 
@@ -122,7 +109,6 @@ class InsufficientFunds(ChainError):
     reason: str
 
 
-@dataclass(eq=False)
 class TransactionRefused(ChainError):
     """The node did not take the transaction; `reason` is the node's own text."""
 
@@ -130,7 +116,6 @@ class TransactionRefused(ChainError):
     reason: str
 
 
-@dataclass(eq=False)
 class NotMined(ChainError):
     """The transaction was taken, but was in no block after `seconds`. It may still be mined; a resend may help."""
 
@@ -138,7 +123,6 @@ class NotMined(ChainError):
     seconds: float
 
 
-@dataclass(eq=False)
 class TransactionReverted(ChainError):
     """The transaction was mined and failed, though its simulation had succeeded: something came before it.
 
@@ -154,7 +138,6 @@ class TransactionReverted(ChainError):
 # ------------------------------------------------------------------------------------- refusals without a typed error
 
 
-@dataclass(eq=False)
 class CallRefused(ChainError):
     """The call failed without revert data: the ABI decoder refused the calldata as malformed, or a contract that was
     called had no gas left or no code at its address."""
@@ -162,21 +145,18 @@ class CallRefused(ChainError):
     to: bytes
 
 
-@dataclass(eq=False)
 class Panicked(ChainError):
     """Solidity's Panic: `code` 0x01 is a failed assertion, 0x11 an arithmetic overflow, 0x32 an index out of bounds."""
 
     code: int
 
 
-@dataclass(eq=False)
 class RevertedWithText(ChainError):
     """Solidity's Error(string), as old tokens revert."""
 
     reason: str
 
 
-@dataclass(eq=False)
 class UnknownRevert(ChainError):
     """Revert data that no error table at hand explains: a contract that is not ours."""
 
@@ -186,7 +166,6 @@ class UnknownRevert(ChainError):
 # ---------------------------------------------------------------------------------------------------------- deployments
 
 
-@dataclass(eq=False)
 class NoContract(ChainError):
     """There is no code at the address."""
 
@@ -194,7 +173,6 @@ class NoContract(ChainError):
     address: bytes
 
 
-@dataclass(eq=False)
 class NoTransientStorage(ChainError):
     """The chain has no transient storage (EIP-1153), which came with Cancun and without which none of our contracts can
     pay: what is paid in would stay locked."""
@@ -202,7 +180,6 @@ class NoTransientStorage(ChainError):
     endpoint: str
 
 
-@dataclass(eq=False)
 class NotGenuine(ChainError):
     """The address is not the one that follows from the contract's creation code, which is `expected`; 20 bytes each."""
 
@@ -211,7 +188,6 @@ class NotGenuine(ChainError):
     expected: bytes
 
 
-@dataclass(eq=False)
 class NotConfirmed(PassingError):
     """The contract is at the address, but less than `confirmations` blocks deep."""
 

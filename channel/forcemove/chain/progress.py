@@ -42,7 +42,6 @@ class Progress:
     is_certain: bool = True
 
 
-@dataclass(eq=False)
 class BookOfOtherContracts(LocalError):
     """The book at `path` is of another version, whose `contract` is at `address`. The book is kept as it is, because
     channels may live there."""
@@ -52,7 +51,6 @@ class BookOfOtherContracts(LocalError):
     address: bytes
 
 
-@dataclass(eq=False)
 class NotAFactory(LocalError):
     """The book at `path` names a factory at whose address there is other code."""
 
@@ -60,7 +58,6 @@ class NotAFactory(LocalError):
     factory: bytes
 
 
-@dataclass(eq=False)
 class ContractNamedTwice(LocalError):
     """Two different contracts of one name were to be deployed: an address book could not tell them apart."""
 

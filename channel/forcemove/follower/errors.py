@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
 __all__ = [
@@ -20,7 +18,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class LogsLeftOut(PassingError):
     """The endpoint's logs of a channel do not lead to what the adjudicator itself says of it at that block: it has left
     some out, or it answers from several states. The channel's logs are not believed; they are read again."""
@@ -30,7 +27,6 @@ class LogsLeftOut(PassingError):
     block_number: int
 
 
-@dataclass(eq=False)
 class StillReading(PassingError):
     """The endpoint has shown of a channel what the adjudicator says of it at block `block_number`, and not yet all that
     is logged up to there. A clock that it shows counts; nothing else does, and nothing is wrong."""
@@ -40,7 +36,6 @@ class StillReading(PassingError):
     block_number: int
 
 
-@dataclass(eq=False)
 class BehindItself(PassingError):
     """The endpoint's newest block is older than one that it has shown before, on the same chain: it lags."""
 
@@ -49,7 +44,6 @@ class BehindItself(PassingError):
     seen_before: int
 
 
-@dataclass(eq=False)
 class HeadTooFar(PassingError):
     """The endpoint's newest block is so far after `read_up_to`, the last one that was read, that no chain can have made
     this many."""
@@ -59,7 +53,6 @@ class HeadTooFar(PassingError):
     read_up_to: int
 
 
-@dataclass(eq=False)
 class EndpointLeftOut(PassingError):
     """The endpoint has said nothing that makes sense for `seconds`. What the other endpoints agree on counts without it
     until it is back."""
@@ -68,7 +61,6 @@ class EndpointLeftOut(PassingError):
     seconds: float
 
 
-@dataclass(eq=False)
 class EndpointStuck(PassingError):
     """The endpoint answers, and has shown no new block after `block_number` for two minutes, while another one is at
     `seen_elsewhere`: one of the two is wrong. New blocks count when both show them."""
@@ -78,7 +70,6 @@ class EndpointStuck(PassingError):
     seen_elsewhere: int
 
 
-@dataclass(eq=False)
 class EndpointsDisagree(PassingError):
     """Two endpoints of one chain say different things of a channel, up to block `block_number`: one of them leaves
     something out, makes something up, or is on another fork. A challenge is answered whichever shows it; nothing is
@@ -90,7 +81,6 @@ class EndpointsDisagree(PassingError):
     block_number: int
 
 
-@dataclass(eq=False)
 class EndpointContradicted(PassingError):
     """This endpoint alone says `reason` of a channel: that it is of another chain, say, or that its contracts are not
     genuine. The other endpoints do not, so one of them is wrong; nothing new is signed or paid in where that
@@ -101,7 +91,6 @@ class EndpointContradicted(PassingError):
     reason: ForcemoveError
 
 
-@dataclass(eq=False)
 class TimeInDoubt(PassingError):
     """The endpoint's newest block has the time `block_time`, and our own clock says `own_time` (seconds since 1970):
     one of the two is wrong."""
@@ -111,7 +100,6 @@ class TimeInDoubt(PassingError):
     own_time: int
 
 
-@dataclass(eq=False)
 class AnotherChain(ChainError):
     """The chain has the channel's chain id, and is another one: a test chain that was started again, or put back to an
     earlier state. Block `block_number`, at which the channel began, had the hash `expected` (32 bytes) and has `found`

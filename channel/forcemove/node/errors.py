@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import LocalError
 
 __all__ = ["ChannelInUse", "LeaseLost", "NotOursToDrive"]
 
 
-@dataclass(eq=False)
 class ChannelInUse(LocalError):
     """Another process drives the channel, and has its lease until a time (`until`, seconds since 1970)."""
 
@@ -17,7 +14,6 @@ class ChannelInUse(LocalError):
     until: float
 
 
-@dataclass(eq=False)
 class LeaseLost(LocalError):
     """Another process has taken the channel over while this one was away. This one has stopped driving it, and has sent
     nothing of it since then."""
@@ -25,7 +21,6 @@ class LeaseLost(LocalError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class NotOursToDrive(LocalError):
     """The channel was moved to another journal, whose process continues it; or it was put away."""
 

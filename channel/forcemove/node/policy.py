@@ -48,7 +48,6 @@ _FRESH, _NEVER = 10.0, (-math.inf,)
 """Seconds for which conditions are not read again: most chains make a block in that time."""
 
 
-@dataclass(eq=False)
 class NotWorthItsDisputes(LocalError):
     """What we pay in, `deposit` in wei, is less than `multiple` times what gas may cost, `gas` in wei: a counterparty
     with nothing to lose could make the disputes cost us more than the game is worth."""
@@ -58,7 +57,6 @@ class NotWorthItsDisputes(LocalError):
     multiple: float
 
 
-@dataclass(eq=False)
 class DurationTooShort(LocalError):
     """A challenge that lasts `duration` seconds could not be answered in time on this chain: `needed` seconds are."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.chain.errors import InsufficientFunds, TransactionReverted
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
@@ -22,7 +20,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class AllowanceStays(PassingError):
     """`times` approvals of a token were confirmed, and what `spender` may take of it is still `allowed`, less than the
     `amount` that a deposit needs; addresses of 20 bytes, amounts in the token's smallest unit. After the third no more
@@ -35,7 +32,6 @@ class AllowanceStays(PassingError):
     times: int
 
 
-@dataclass(eq=False)
 class CannotPay(InsufficientFunds):
     """The account has the `balance`, and a transaction may take what is `needed`, with its gas at what is offered for
     it; both in wei."""
@@ -44,14 +40,12 @@ class CannotPay(InsufficientFunds):
     needed: int
 
 
-@dataclass(eq=False)
 class CannotPayAnswer(CannotPay, PassingError):
     """The same of an answer to a challenge, which must be mined by the `deadline`, a block time in seconds."""
 
     deadline: int
 
 
-@dataclass(eq=False)
 class GasTooDear(ChainError):
     """At the node's price the gas would cost `cost`, more than the `max_cost` that the transaction is worth to us; both
     in wei. It was not sent."""
@@ -60,7 +54,6 @@ class GasTooDear(ChainError):
     max_cost: int
 
 
-@dataclass(eq=False)
 class OpinionsDiffer(PassingError):
     """The endpoints say different things, in their order (`said`), of the account (20 bytes): of its next `nonce`, or
     whether its `allowance` is enough (1) or not (0). One of them lags or lies. A transaction that pays in waits until
@@ -71,7 +64,6 @@ class OpinionsDiffer(PassingError):
     said: tuple[int, ...]
 
 
-@dataclass(eq=False)
 class NonceBlocked(PassingError):
     """A transaction of another program with the same key waits at the `nonce` of the account (20 bytes), and no block
     takes it: our transactions cannot be mined before it. Where an answer to a challenge waits it is outbid by an empty
@@ -81,7 +73,6 @@ class NonceBlocked(PassingError):
     nonce: int
 
 
-@dataclass(eq=False)
 class NotTaken(PassingError):
     """No endpoint has taken the transaction (its hash, 32 bytes); `reason` is what the first of them said. The
     transaction is offered to all of them again."""
@@ -90,7 +81,6 @@ class NotTaken(PassingError):
     reason: str
 
 
-@dataclass(eq=False)
 class StillToSend(PassingError):
     """Nothing could be sent for `seconds` because of `reason`. `waiting`: describes each thing that is to be sent."""
 
@@ -99,7 +89,6 @@ class StillToSend(PassingError):
     reason: ForcemoveError
 
 
-@dataclass(eq=False)
 class Overtaken(TransactionReverted):
     """Another transaction with the same effect, or one that leaves it without any, was mined before ours: `reason` is
     the rule that forbids it now. Nothing but gas is lost: `cost`, in wei."""
@@ -107,7 +96,6 @@ class Overtaken(TransactionReverted):
     cost: int
 
 
-@dataclass(eq=False)
 class RevertsAgain(TransactionReverted):
     """The transaction was mined and has failed for the third time or more, also with more gas, and cost `cost` this
     time, in wei. It is sent again later and later, as long as it is asked for: look at what it calls."""

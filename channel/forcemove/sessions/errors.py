@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import CounterpartyError, ForcemoveError, LocalError
 
 __all__ = [
@@ -28,7 +26,6 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class OfferDiffers(CounterpartyError):
     """The offer names another `what` than we play with: `offered`, and not `ours`."""
 
@@ -37,7 +34,6 @@ class OfferDiffers(CounterpartyError):
     ours: str | bytes
 
 
-@dataclass(eq=False)
 class GameNotInBook(LocalError):
     """Our address book of chain `chain_id` has no `contract`, which the game of an offer needs."""
 
@@ -45,28 +41,24 @@ class GameNotInBook(LocalError):
     chain_id: int
 
 
-@dataclass(eq=False)
 class OfferOver(CounterpartyError):
     """The offer with the hash `offer` has expired, or was withdrawn."""
 
     offer: bytes
 
 
-@dataclass(eq=False)
 class JournalOfOtherPlayer(LocalError):
     """The journal `where` has another player of this game: a journal has one player of a channel."""
 
     where: str
 
 
-@dataclass(eq=False)
 class HostMissing(CounterpartyError):
     """We have joined the offer with the hash `offer`, and its host did not come to the table in time."""
 
     offer: bytes
 
 
-@dataclass(eq=False)
 class GuestMissing(CounterpartyError):
     """In channel `channel_id` nothing has happened for `seconds`, and nobody has paid in."""
 
@@ -74,7 +66,6 @@ class GuestMissing(CounterpartyError):
     seconds: float
 
 
-@dataclass(eq=False)
 class NeverFunded(CounterpartyError):
     """In channel `channel_id` not all have paid in, and the chain has ended it; we got `back` of our deposit, in the
     smallest unit."""
@@ -83,28 +74,24 @@ class NeverFunded(CounterpartyError):
     back: int
 
 
-@dataclass(eq=False)
 class OtherSilent(CounterpartyError):
     """In a game over a log nothing was received of the other player for `seconds`."""
 
     seconds: float
 
 
-@dataclass(eq=False)
 class FaultAtTable(CounterpartyError):
     """The other player has broken a rule of a game over a log, as `fault` says; the game counts for nobody."""
 
     fault: ForcemoveError
 
 
-@dataclass(eq=False)
 class StakeTooLow(LocalError):
     """At the present price of gas a stake below `least` wei is not worth its disputes."""
 
     least: int
 
 
-@dataclass(eq=False)
 class ChallengeTooShort(LocalError):
     """A challenge of `duration` seconds could not be answered in time on the chain: `needed` seconds are."""
 
@@ -112,7 +99,6 @@ class ChallengeTooShort(LocalError):
     needed: int
 
 
-@dataclass(eq=False)
 class MoveTimeTooShort(LocalError):
     """On this chain nobody can keep a time of `move_time` seconds for a move: `needed` seconds are."""
 
@@ -120,7 +106,6 @@ class MoveTimeTooShort(LocalError):
     needed: int
 
 
-@dataclass(eq=False)
 class CannotPayIn(LocalError):
     """The account has `balance` wei, and needs `needed` wei for deposits and gas."""
 
@@ -129,7 +114,6 @@ class CannotPayIn(LocalError):
     needed: int
 
 
-@dataclass(eq=False)
 class TooFewTokens(LocalError):
     """The account has `balance` of the token `asset` (its address), and needs `needed` for its deposit; both in the
     smallest unit."""
@@ -140,21 +124,18 @@ class TooFewTokens(LocalError):
     needed: int
 
 
-@dataclass(eq=False)
 class NoSuchToken(LocalError):
     """There is no contract at the address `asset`."""
 
     asset: bytes
 
 
-@dataclass(eq=False)
 class TokenUnclear(LocalError):
     """Two endpoints say different things about the token `asset` (its address)."""
 
     asset: bytes
 
 
-@dataclass(eq=False)
 class DepositsOverLimit(LocalError):
     """With `deposit` in this channel and `others` in the channels that are not closed, more than `most` would lie in
     channels, all in wei."""
@@ -164,7 +145,6 @@ class DepositsOverLimit(LocalError):
     most: int
 
 
-@dataclass(eq=False)
 class StakesRefused(LocalError):
     """No channel for a stake may begin here: `reason`."""
 

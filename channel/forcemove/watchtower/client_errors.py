@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import CounterpartyError, ForcemoveError
 
 __all__ = ["TowerBusy", "TowerRefused", "TowerUnreachable"]
 
 
-@dataclass(eq=False)
 class TowerUnreachable(ForcemoveError):
     """No tower answers at `url`, or what answers there is none. No appointment was acknowledged."""
 
@@ -17,7 +14,6 @@ class TowerUnreachable(ForcemoveError):
     reason: str
 
 
-@dataclass(eq=False)
 class TowerBusy(ForcemoveError):
     """The tower at `url` accepts nothing just now. `reason`: why, the name of its error; the same appointment may be
     accepted after `seconds`."""
@@ -28,7 +24,6 @@ class TowerBusy(ForcemoveError):
     detail: str
 
 
-@dataclass(eq=False)
 class TowerRefused(CounterpartyError):
     """The tower at `url` does not accept this appointment. `reason`: the name of its error, such as `NotServed`;
     `detail`: the error with its values."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from forcemove.errors import CounterpartyError, LocalError
 
 __all__ = [
@@ -21,14 +19,12 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
 class NotServed(CounterpartyError):
     """The tower does not serve this address (20 bytes), or the appointment was signed for another tower."""
 
     client: bytes
 
 
-@dataclass(eq=False)
 class NotAParticipant(CounterpartyError):
     """The signer of the appointment (20 bytes) takes no part in the channel."""
 
@@ -36,7 +32,6 @@ class NotAParticipant(CounterpartyError):
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class NotWatched(CounterpartyError):
     """The tower does not watch this adjudicator (20 bytes) on this chain, or has not been able to read it yet."""
 
@@ -44,7 +39,6 @@ class NotWatched(CounterpartyError):
     adjudicator: bytes
 
 
-@dataclass(eq=False)
 class AppNotKnown(CounterpartyError):
     """The proof needs the rules of an app (20 bytes) that the tower does not have. A proof that needs no app's rules is
     accepted: a state that all participants have signed."""
@@ -52,7 +46,6 @@ class AppNotKnown(CounterpartyError):
     app: bytes
 
 
-@dataclass(eq=False)
 class NotProved(CounterpartyError):
     """The states do not show that every participant can be held to the last one, which is of turn `turn_num`, or that
     all can be from the first one on, where that is recorded."""
@@ -60,7 +53,6 @@ class NotProved(CounterpartyError):
     turn_num: int
 
 
-@dataclass(eq=False)
 class NothingNewer(CounterpartyError):
     """The tower has an appointment that answers up to turn `held`; this one, up to turn `turn_num`, is older, weaker,
     or of the same strength and different. The tower keeps the one that it has."""
@@ -70,14 +62,12 @@ class NothingNewer(CounterpartyError):
     held: int
 
 
-@dataclass(eq=False)
 class ChannelOver(CounterpartyError):
     """The channel is finalized or closed: there is nothing to defend any more."""
 
     channel_id: bytes
 
 
-@dataclass(eq=False)
 class TooManyChannels(CounterpartyError):
     """The tower watches at most `most` channels for each client, and watches as many for this one (20 bytes)."""
 
@@ -85,7 +75,6 @@ class TooManyChannels(CounterpartyError):
     most: int
 
 
-@dataclass(eq=False)
 class OtherReceipt(CounterpartyError):
     """The tower's receipt does not fit the appointment that it was given, or is of a later time: `field` names what
     differs."""
@@ -93,7 +82,6 @@ class OtherReceipt(CounterpartyError):
     field: str
 
 
-@dataclass(eq=False)
 class BudgetExhausted(LocalError):
     """An answer for `client` (20 bytes) in a channel would cost `needed` or more at the present price, and `left` is
     left of what the tower spends for this client; both in wei. The answer was not sent."""
@@ -104,7 +92,6 @@ class BudgetExhausted(LocalError):
     needed: int
 
 
-@dataclass(eq=False)
 class StandingBy(LocalError):
     """Another process drives this tower (its account on the chain): send appointments to that process. This one takes
     over when the lease of the other has ended."""

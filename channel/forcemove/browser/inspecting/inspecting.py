@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from forcemove.browser.inspecting.subjects import Subject
@@ -27,12 +26,10 @@ __all__ = ["Inspecting", "NoChainNamed", "NothingSigned"]
 _ID = 32
 
 
-@dataclass(eq=False)
 class NoChainNamed(LocalError):
     """32 bytes are a channel's id or a hash, and by themselves say nothing; this command was given no chain."""
 
 
-@dataclass(eq=False)
 class NothingSigned(LocalError):
     """The channel `channel_id` (32 bytes) of an export has no state that was signed yet."""
 
