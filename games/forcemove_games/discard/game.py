@@ -26,6 +26,7 @@ from forcemove_games.discard import board, rules
 from forcemove_games.discard.bot import DiscardBot
 from forcemove_games.discard.cheats import cheats, false_moves
 from forcemove_games.discard.choices import choices
+from forcemove_games.discard.errors import ERRORS
 from forcemove_games.discard.hand import PlayerSide, objection
 from forcemove_games.discard.picture import draw
 from forcemove_games.discard.position import decode, initial
@@ -58,7 +59,7 @@ class Discard:
     seats = (PLAYERS,)
     dispute_gas = 295_000
     table: tuple[TransitionRow, ...] = rules.TABLE
-    errors: Mapping[str, type[AppError]] = rules.ERRORS
+    errors: Mapping[str, type[AppError]] = ERRORS
 
     def initial_app_data(self, terms: Terms) -> bytes:
         """The first hand, of which no key is shown yet."""

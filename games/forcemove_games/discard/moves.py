@@ -8,18 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from forcemove import Move
-from forcemove_games.cards.deck import (
-    CardWords,
-    Deck,
-    MaskedCard,
-    deck_root,
-    decode_deck,
-    encode_deck,
-    first_deck,
-    open_card,
-    path_of,
-    take_off,
-)
+from forcemove_games.cards import deck as decks
 from forcemove_games.cards.key_proof import prove_key
 from forcemove_games.cards.share_proof import ShareItem, ShareProof, prove_shares, share_of
 from forcemove_games.cards.shuffle_proof import shuffle
@@ -111,9 +100,9 @@ def show_key(side: PlayerSide, randomness: Randomness) -> MadeMove:
 
 def _shuffle(side: PlayerSide) -> MadeMove:
     joint, turn = joint_of(side.core), side.state.turn_num + 1
-    before = decode_deck(side.position.deck, SIZE) if side.position.deck else first_deck(SIZE, joint)
+    before = decks.decode_deck(side.position.deck, SIZE) if side.position.deck else decks.first_deck(SIZE, joint)
     deck, proof = shuffle(before, joint, side.core.channel_id, turn, side.seed.source("shuffle", side.state))
-    shuffled = encode_deck(deck)
+    shuffled = decks.encode_deck(deck)
     secrets = side.secrets.with_deck(turn, shuffled)
     return made(side, steps.shuffled(side.core), ShuffleProof(proof), secrets, shuffled)
 
@@ -122,16 +111,16 @@ class DealParts(NamedTuple):
     """What a deal is made of: the deck without the dealer's shares, the shares, and one proof for all of them. `top`:
     the masked card that is turned up, without all shares that were given of it."""
 
-    deck: Deck
+    deck: decks.Deck
     shares: DealtShares
-    top: MaskedCard
+    top: decks.MaskedCard
 
 
 def deal_parts(side: PlayerSide) -> DealParts:
     """Our shares of the other's hand and of the card that is turned up, whatever that turns out to be."""
     is_first = side.core.position_type is PositionType.SHUFFLED
     places = dealt_places(PositionType.DEALT_FIRST if is_first else PositionType.DEALT)
-    deck = decode_deck(side.position.deck, SIZE)
+    deck = decks.decode_deck(side.position.deck, SIZE)
     proof, items = _shares(side, [deck[place] for place in places])
     after = _without_ours(side, deck, places)
     return DealParts(after, DealtShares(proof, items), after[places[-1]])
@@ -140,11 +129,11 @@ def deal_parts(side: PlayerSide) -> DealParts:
 def deal(side: PlayerSide) -> MadeMove:
     """Our shares of the other's hand and of the card that is turned up."""
     deck, shares, top = deal_parts(side)
-    encoded = encode_deck(deck)
+    encoded = decks.encode_deck(deck)
     secrets = side.secrets.with_deck(side.state.turn_num + 1, encoded)
     if side.core.position_type is PositionType.SHUFFLED:
         return made(side, steps.dealt_first(side.core), shares, secrets, encoded)
-    core = steps.dealt(side.core, side.seat, deck_root(deck), open_card(top.c2, SIZE))
+    core = steps.dealt(side.core, side.seat, decks.deck_root(deck), decks.open_card(top.c2, SIZE))
     return made(side, core, shares, secrets)
 
 
@@ -186,16 +175,17 @@ def _after_share(side: PlayerSide) -> tuple[bytes, HandSecrets]:
     deck = side.deck
     if side.core.pending:
         deck = _without_ours(side, deck, (side.core.pending - 1,))
-    return deck_root(deck), side.secrets.with_deck(*_deck_after(side, deck))
+    return decks.deck_root(deck), side.secrets.with_deck(*_deck_after(side, deck))
 
 
-def _deck_after(side: PlayerSide, deck: Deck) -> tuple[int, bytes]:
-    return side.state.turn_num + 1, encode_deck(deck)
+def _deck_after(side: PlayerSide, deck: decks.Deck) -> tuple[int, bytes]:
+    return side.state.turn_num + 1, decks.encode_deck(deck)
 
 
-def _without_ours(side: PlayerSide, deck: Deck, places: Sequence[int]) -> Deck:
+def _without_ours(side: PlayerSide, deck: decks.Deck, places: Sequence[int]) -> decks.Deck:
     return tuple(
-        take_off(card, share_of(side.seed.key, card)) if place in places else card for place, card in enumerate(deck)
+        decks.take_off(card, share_of(side.seed.key, card)) if place in places else card
+        for place, card in enumerate(deck)
     )
 
 
@@ -213,11 +203,11 @@ def _touched(side: PlayerSide, places: Sequence[int]) -> tuple[ShareProof, list[
     cards = [side.deck[place] for place in places]
     proof, items = _shares(side, cards)
     return proof, [
-        TouchedCard(CardWords.of(card), item, path_of(side.deck, place))
+        TouchedCard(decks.CardWords.of(card), item, decks.path_of(side.deck, place))
         for card, item, place in zip(cards, items, places, strict=True)
     ]
 
 
-def _shares(side: PlayerSide, cards: Sequence[MaskedCard]) -> tuple[ShareProof, tuple[ShareItem, ...]]:
+def _shares(side: PlayerSide, cards: Sequence[decks.MaskedCard]) -> tuple[ShareProof, tuple[ShareItem, ...]]:
     turn = side.state.turn_num + 1
     return prove_shares(side.seed.key, cards, side.core.channel_id, turn, side.seed.source("shares", side.state))

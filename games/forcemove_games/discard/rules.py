@@ -16,18 +16,7 @@ from forcemove_games.cards.deck import CardWords, encode_words_of, require_opens
 from forcemove_games.cards.errors import CardUnknown, PointRefused
 from forcemove_games.cards.key_proof import KeyProof, require_key
 from forcemove_games.cards.share_proof import ShareProof, take_shares
-from forcemove_games.discard import steps
-from forcemove_games.discard.errors import (
-    ERRORS,
-    CardDenied,
-    CardDoesNotFit,
-    CardNotHeld,
-    CardNotInDeck,
-    CouldDraw,
-    NothingToDraw,
-    OtherChannel,
-    UnexpectedWord,
-)
+from forcemove_games.discard import errors, steps
 from forcemove_games.discard.evidence import (
     DealtShares,
     Evidence,
@@ -49,7 +38,7 @@ from forcemove_games.discard.position import (
 from forcemove_games.discard.table import STAKES, TABLE
 from forcemove_games.discard_sra.cards import SIZE, fits
 
-__all__ = ["ERRORS", "TABLE", "require_legal", "valid_transition"]
+__all__ = ["TABLE", "require_legal", "valid_transition"]
 
 _ROWS = {(row.from_type, row.to_type) for row in TABLE}
 _PASSES = 2
@@ -87,7 +76,7 @@ def require_legal(channel_id: bytes, from_: VariablePart, to: VariablePart, num_
     two_player.require_same_stake(old.stake, new.stake)
     _require_row(old, new)
     if old.channel_id != channel_id:
-        raise OtherChannel(channel_id, old.channel_id)
+        raise errors.OtherChannel(channel_id, old.channel_id)
     if old.position_type is PositionType.READY:
         two_player.require_both_afford(from_.outcome, old.stake)
     two_player.require_paid(from_.outcome, to.outcome, move.seat, STAKES[new.position_type], old.stake)
@@ -109,7 +98,7 @@ def _require_core(move: _Move, expected: Core) -> None:
 
 def _require_word(place: int, expected: int, submitted: int) -> None:
     if submitted != expected:
-        raise UnexpectedWord(place, expected, submitted)
+        raise errors.UnexpectedWord(place, expected, submitted)
 
 
 # ----------------------------------------------------------------------------------------------------------- set-up
@@ -170,11 +159,11 @@ def _check_play(move: _Move) -> None:
         expected = steps.laid(old, move.seat, new.laid - 1, new.top, root)
     elif new.pending:
         if old.drawn == SIZE:
-            raise NothingToDraw(old.drawn)
+            raise errors.NothingToDraw(old.drawn)
         expected = steps.drew(old, move.seat, root)
     else:
         if old.drawn != SIZE:
-            raise CouldDraw(old.drawn)
+            raise errors.CouldDraw(old.drawn)
         expected = steps.could_not_move(old, move.seat, root)
     _require_core(move, expected)
     if isinstance(move.evidence, MoveShares):
@@ -183,15 +172,15 @@ def _check_play(move: _Move) -> None:
 
 def _require_may_lay(old: Core, seat: int, index: int, card: int) -> None:
     if not old.held[seat] >> index & 1:
-        raise CardNotHeld(index)
+        raise errors.CardNotHeld(index)
     if not fits(card, old.top):
-        raise CardDoesNotFit(card, old.top)
+        raise errors.CardDoesNotFit(card, old.top)
     _require_not_denied(old, seat, card)
 
 
 def _require_not_denied(old: Core, seat: int, card: int) -> None:
     if old.denied[seat] >> card & 1:
-        raise CardDenied(card)
+        raise errors.CardDenied(card)
 
 
 def _require_play_shares(move: _Move, shares: MoveShares) -> None:
@@ -245,7 +234,7 @@ def _take_touched(
     old = move.old.core
     for place, each in zip(places, touched, strict=True):
         if root_from(place, each.card.leaf(place), each.path) != old.root:
-            raise CardNotInDeck(place)
+            raise errors.CardNotInDeck(place)
     cards, items = [each.card for each in touched], [each.item for each in touched]
     return take_shares(_key(move), cards, proof, items, old.channel_id, move.turn_num)
 
