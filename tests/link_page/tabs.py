@@ -21,6 +21,14 @@ async def until(condition: Callable[[], object | Awaitable[object]]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def end(tab: PageTab) -> None:
+    """End what the tab plays and shows, in order; a browser ends it as if it was killed."""
+    tasks = [task for task in (tab._playing, tab._stream) if task is not None]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def html(tab: PageTab, path: str = "") -> str:
     """A page; the one to begin with where none is named."""
     answer = await tab.get(path or tab.path)
@@ -42,7 +50,7 @@ async def send(tab: PageTab, address: str, path: str = "", **fields: str) -> Tab
     return tab.post(address, {**hidden, **fields})
 
 
-async def move(tab: PageTab, word: str) -> None:
-    """Make a move, once it is ours."""
-    await until(shows(tab, f'name="word" value="{word}"'))
-    assert (await send(tab, f"{tab.path}/act", do="move", word=word)).status == 204
+async def move(tab: PageTab, word: str, board: str = "") -> None:
+    """Make a move, once it is ours. `board`: its path; the one to begin with where none is named."""
+    await until(shows(tab, f'name="word" value="{word}"', board))
+    assert (await send(tab, f"{board or tab.path}/act", board, do="move", word=word)).status == 204

@@ -13,7 +13,7 @@ from forcemove.browser.table_pages import TablePages
 from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab
 from forcemove.transport.links import Link
-from tests.link_page.tabs import html, move, send, shows, until
+from tests.link_page.tabs import end, html, move, send, shows, until
 from tests.relay.process import running_relay
 from tests.transport.offered import new_offer
 from tests.transport.people import ALICE
@@ -77,7 +77,7 @@ class Player:
         return tab
 
     async def __aexit__(self, *_: object) -> None:
-        await self.tab.end()
+        await end(self.tab)
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +139,25 @@ async def test_a_tab_that_was_closed_goes_on_where_it_was(relay: str) -> None:
             await move(alice, "8")
             await move(again, "1")
             await until(shows(alice, "Your turn"))
+
+
+async def test_games_go_on_at_the_relay_where_they_were_begun(relay: str, tmp_path: Path) -> None:
+    with running_relay(tmp_path) as process:
+        browser = Player(process.url, "Bob")
+        async with Player(process.url, "Alice") as alice:
+            async with browser as bob:
+                await bob.follow(await offered(alice))
+                await until(lambda: is_at_board(bob))
+                await move(alice, "4")
+                board = bob.path
+            browser.relay = relay  # that of the next link
+            async with Player(relay, "Carol") as carol, browser as again:
+                await again.follow(await offered(carol))
+                await until(lambda: is_at_board(carol))
+                await move(carol, "4")
+                await move(again, "0", carol.path)
+                await move(again, "0", board)
+                await until(shows(alice, "Your turn"))
 
 
 async def test_a_game_is_chatted_in_left_listed_and_recorded(relay: str) -> None:

@@ -129,6 +129,19 @@ def test_a_game_is_in_one_tab_at_a_time(browser: Browser, here: str) -> None:
     assert alice.errors == []
 
 
+def test_an_offer_waits_on_in_the_tab_that_takes_over(browser: Browser, here: str) -> None:
+    alice, bob = Player(browser, "Alice"), Player(browser, "Bob")
+    alice.enter(here)
+    link = alice.offer()
+    second = alice.open(here)
+    second.get_by_role("button", name="Play here").click()
+    second.locator("#make").wait_for()
+    bob.enter(link)
+    second.locator("#board").wait_for()
+    alice.move("4")
+    bob.wait_for_turn()
+
+
 def test_a_tab_that_has_let_go_shows_nothing_of_the_game_any_more(browser: Browser, here: str) -> None:
     alice = Player(browser, "Alice")
     alice.context.add_init_script(HIDING)

@@ -13,7 +13,7 @@ from forcemove.link_page.begin_playground import begin
 from forcemove.link_page.tab import PageTab
 from forcemove.store.errors import JournalUnwritable
 from forcemove.text.explanations import headline
-from tests.link_page.tabs import html, move, send, shows, until
+from tests.link_page.tabs import end, html, move, send, shows, until
 
 
 @asynccontextmanager
@@ -22,7 +22,7 @@ async def playing() -> AsyncIterator[PageTab]:
     over: list[str] = []
     tab = begin(over.append)
     yield tab
-    await tab.end()
+    await end(tab)
     assert over == []
 
 
@@ -43,7 +43,7 @@ async def test_what_ends_all_games_is_said(monkeypatch: pytest.MonkeyPatch, erro
     over: list[str] = []
     tab = begin(over.append)
     await until(lambda: over == [said])
-    await tab.end()
+    await end(tab)
 
 
 async def test_a_move_is_made_by_a_form_and_shown_to_who_listens() -> None:

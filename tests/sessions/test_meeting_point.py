@@ -29,7 +29,7 @@ def shown(*guests: Key, is_over: bool = False, offer: Offer = OFFER) -> OfferSta
 
 
 def meeting(*guests: Key) -> Meeting:
-    return Meeting(OFFER, tuple(each.join for each in shown(*guests).joins))
+    return Meeting(OFFER, tuple(each.join for each in shown(*guests).joins), has_met=False)
 
 
 class Lobby:

@@ -59,3 +59,15 @@ def test_new_terms_are_no_part_of_version_2(terms: dict[str, object]) -> None:
         OFFERS.decode(PLAIN.encode(offer))
     with pytest.raises(MalformedBytes):
         OFFERS.decode(bytes([0x92, 3]) + OFFERS.encode(OFFER)[2:])
+
+
+@pytest.mark.parametrize("value", [MEETING, PendingOffer(OFFER)], ids=["a meeting", "an offer"])
+def test_a_relay_is_no_part_of_earlier_versions(value: Meeting | PendingOffer) -> None:
+    kept = replace(value, relay="wss://relay.example")
+    encoded = MEETINGS.encode(kept)
+    assert (encoded[:2].hex(), MEETINGS.decode(encoded)) == ("9204", kept)
+    for older in (2, 3):
+        with pytest.raises(MalformedBytes):
+            MEETINGS.decode(bytes([0x92, older]) + encoded[2:])
+    with pytest.raises(MalformedBytes):  # one without a relay
+        MEETINGS.decode(bytes([0x92, 4]) + MEETINGS.encode(value)[2:])

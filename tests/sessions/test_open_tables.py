@@ -35,48 +35,55 @@ from tests.simulation.node import MemoryNode
 
 ADMIN, ALICE, BOB = local_keys()[:3]
 TOKEN = TokenFacts(b"\xa0" * 20, "TT", 6)
-NO_RELAY = "ws://127.0.0.1:9"
+NO_RELAY, OTHER_RELAY = "ws://127.0.0.1:9", "ws://127.0.0.1:10"
 
 
 class Recorded(OpenTables):
-    """Tables that note as which game each of them is opened."""
+    """Tables that note as which game each of them is opened, and at which relay."""
 
     opened: list[PlayableGame]
+    relays: list[str]
 
     def _play_table(self, game: PlayableGame, table: RunningTable, options: TableOptions | None = None) -> PlayTable:
         self.opened.append(game)
+        self.relays.append(table.relay)
         return super()._play_table(game, table, options)
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["a known token", "a token that was not named"])
 @pytest.mark.parametrize("has_met", [True, False], ids=["a meeting", "an offer"])
-def test_a_game_for_a_token_is_gone_on_with_for_that_token(tmp_path: Path, *, is_known: bool, has_met: bool) -> None:
+@pytest.mark.parametrize("keeps_relay", [True, False], ids=["where they met", "at another relay"])
+def test_a_game_for_a_token_is_gone_on_with_for_that_token(
+    tmp_path: Path, *, is_known: bool, has_met: bool, keeps_relay: bool
+) -> None:
     chain = EmbeddedChain()
     book = deploy(chain, ADMIN, tmp_path / "book.json", [GAME, OTHER_GAME])
     venue = venues.GameOnChain((chain,), book, GAME, TOKEN)
     playable = playable_games([OTHER_GAME, GAME], [chain], book, TOKEN if is_known else None)
     offer = venues.new_offer(venue, ALICE.address, ALICE.address, 10**6, 3_600)
 
-    async def main() -> list[PlayableGame]:
+    async def main() -> tuple[list[PlayableGame], list[str]]:
         with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
-            stored = StoredMeetings(journal, venue, ALICE.address)
+            stored = StoredMeetings(journal, venue, ALICE.address, OTHER_RELAY)
             if has_met:
-                stored.keep(meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),)))
+                stored.keep(meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),), has_met=False))
             else:
                 stored.keep_offer(offer)
             service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
             shown = TablePages(journal, [GAME])
-            tables = Recorded(service, playable, TableOptions(NO_RELAY), shown.sit, shown.leave_seat, Lines())
-            tables.opened = []
+            options = TableOptions(NO_RELAY, keeps_relay=keeps_relay)
+            tables = Recorded(service, playable, options, shown.sit, shown.leave_seat, Lines())
+            tables.opened, tables.relays = [], []
             running = asyncio.create_task(tables.run())
             await asyncio.sleep(0)
             tables.resume()
             running.cancel()
             await asyncio.wait([running])
-            return tables.opened
+            return tables.opened, tables.relays
 
-    (opened,) = asyncio.run(main())
+    (opened,), (relay,) = asyncio.run(main())
     assert (opened.game, opened.token) == (GAME, TOKEN if is_known else None)
+    assert relay == (OTHER_RELAY if keeps_relay else NO_RELAY)
 
 
 def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_path: Path) -> None:
@@ -112,7 +119,7 @@ def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_wi
     with open_journal(str(tmp_path / "journal"), owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
         stored, met = (
             StoredMeetings(journal, venue, ALICE.address),
-            meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address, "Bob"),)),
+            meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address, "Bob"),), has_met=False),
         )
         journal.meetings.keep(bytes(32), body)
         stored.keep(met)

@@ -70,7 +70,7 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
         return bytes(mac_key.to_bytes()), bytes(hidden.to_bytes())
 
     try:
-        options = TableOptions(relay, name=own_name(name), page=page)
+        options = TableOptions(relay, name=own_name(name), page=page, keeps_relay=True)
         settings = StakeSettings.decode(files[-1].read()) if files and browser.suspends else None
         is_kept = bool(files) and await browser.persisted()
         stake = stake_of(settings, games, browser.askWallet, is_kept=is_kept) if settings else None

@@ -60,13 +60,6 @@ class PageTab:
         """Drive the channels, until this is cancelled."""
         await self._source.run()
 
-    async def end(self) -> None:
-        """Drive the channels no more, and show nothing more."""
-        tasks = [task for task in (self._playing, self._stream) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
     @property
     def path(self) -> str:
         """That of the page to begin with."""

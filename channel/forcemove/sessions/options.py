@@ -47,6 +47,7 @@ class TableOptions:
     - `guest`: the only one who may join what we offer, 20 bytes; empty for anybody.
     - `page`: the address of a page that plays friendly games from links, empty for none; None to ask the relay.
     - `from_scratch`: whether earlier games without money in them are left alone.
+    - `keeps_relay`: whether a game of the journal goes on at the relay where its players met; else at `relay`.
     """
 
     relay: str
@@ -59,6 +60,7 @@ class TableOptions:
     move_time: int = 0
     guest: bytes = b""
     page: str | None = None
+    keeps_relay: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import TransportError
 from forcemove.transport.faults import FAULT_SECONDS
 from forcemove.transport.joins import OfferStatus
-from forcemove.transport.links import Link
+from forcemove.transport.links import Link, public_url
 from forcemove.transport.offers import Offer, OtherOfferShown
 
 __all__ = ["PlayTable"]
@@ -57,7 +57,8 @@ class PlayTable:
         """
         self._service, self._venue, self._options, self._port = service, venue, options, port
         self._wallet, self._runner = service.wallet, runner
-        self._stored = StoredMeetings(service.journal, venue, service.wallet.key.address)
+        relay = public_url(options.relay) if options.keeps_relay else ""
+        self._stored = StoredMeetings(service.journal, venue, service.wallet.key.address, relay)
 
     def report_ends(self) -> bool:
         """Report games that are over, and whose process died before it could report that; whether there were any, and
@@ -254,7 +255,8 @@ class PlayTable:
     async def _offer(self, connection: Connection, wanted: Offer) -> Offer:
         """The offer that is in the lobby then: our own that still waits there, or the wanted one."""
         key = self._wallet.key
-        for stored in self._stored.offers(lambda offer: _is_alike(offer, wanted) and self._claim(offer.hash)):
+        for each in self._stored.offers(lambda offer: _is_alike(offer, wanted) and self._claim(offer.hash)):
+            stored = each.offer
             if self._options.from_scratch:
                 await take_back(connection, stored, key)
             else:

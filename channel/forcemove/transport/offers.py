@@ -10,7 +10,7 @@ programs of that version join it, and meetings that they have stored go on.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
@@ -224,32 +224,40 @@ class _ShortCodec(Codec[ValueT]):
 
 
 class OfferCodec(_ShortCodec[ValueT]):
-    """Encodes and decodes offers, or values that have one; those with a plain offer in version 2."""
+    """Encodes and decodes offers, or values that have one, each in the first version that has all its terms."""
 
-    def __init__(self, what: str, type_: Any, offer_of: Callable[[ValueT], Offer]) -> None:
-        """`what`, `type_`: see `Codec`; `offer_of`: the offer in a value."""
-        super().__init__(what, type_, OFFER_VERSION)
-        self._plain: Codec[ValueT] = _ShortCodec(what, type_, PLAIN_VERSION)
-        self._offer_of = offer_of
+    def __init__(self, what: str, type_: Any, versions: Mapping[int, Callable[[ValueT], bool]]) -> None:
+        """`what`, `type_`: see `Codec`; `versions`: from the first one to the newest, which takes all; each with
+        whether it has all terms of a value."""
+        super().__init__(what, type_, max(versions))
+        self._has_all = versions
+        self._codecs = {each: _ShortCodec[ValueT](what, type_, each) for each in versions}
 
     def encode(self, value: ValueT) -> bytes:
         """As `Codec.encode`."""
-        return self._plain.encode(value) if self._offer_of(value).is_plain else super().encode(value)
+        return self._codecs[self._first_version(value)].encode(value)
 
     def decode(self, data: bytes) -> ValueT:
         """As `Codec.decode`."""
-        try:
-            return super().decode(data)
-        except UnknownVersion as error:
-            if error.version != PLAIN_VERSION:
-                raise
-        value = self._plain.decode(data)
-        if not self._offer_of(value).is_plain:
-            raise MalformedBytes(self._what, f"it has terms that version {PLAIN_VERSION} did not have")
+        for version, codec in self._codecs.items():
+            try:
+                value = codec.decode(data)
+            except UnknownVersion:
+                if version == self._version:
+                    raise
+            else:
+                break
+        if self._first_version(value) != version:
+            raise MalformedBytes(self._what, f"it has not the terms that make it one of version {version}")
         return value
 
+    def _first_version(self, value: ValueT) -> int:
+        return next(version for version, has_all in self._has_all.items() if has_all(value))
 
-OFFERS: OfferCodec[Offer] = OfferCodec("offer", Offer, lambda offer: offer)
+
+OFFERS: OfferCodec[Offer] = OfferCodec(
+    "offer", Offer, {PLAIN_VERSION: lambda offer: offer.is_plain, OFFER_VERSION: lambda _: True}
+)
 
 
 def require_name(name: str) -> None:

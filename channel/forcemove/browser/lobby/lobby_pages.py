@@ -195,7 +195,7 @@ class LobbyPages:
 
     def _table(self, table: RunningTable) -> TableRow:
         token = None if table.offer is None else self._token(table.offer)
-        return table_row(table, self._follower.url, token)
+        return table_row(table, token)
 
     def _token(self, offer: Offer) -> TokenFacts | None:
         game = playable_for(self._tables.playable, offer)

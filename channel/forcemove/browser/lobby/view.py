@@ -218,9 +218,8 @@ def _amount(offer: Offer, amount: int, token: TokenFacts | None) -> str:
     return FRIENDLY if offer.is_friendly else offered_amount(offer, amount, token)
 
 
-def table_row(table: RunningTable, relay: str, token: TokenFacts | None) -> TableRow:
-    """One of our tables. `relay`: its address, without a password; `token`: what it is played for, where that is
-    one."""
+def table_row(table: RunningTable, token: TokenFacts | None) -> TableRow:
+    """One of our tables. `token`: what it is played for, where that is one."""
     offer, agreement = table.offer, table.agreement
     is_playing = table.state is TableState.PLAYING
     return TableRow(
@@ -229,7 +228,7 @@ def table_row(table: RunningTable, relay: str, token: TokenFacts | None) -> Tabl
         {TableState.FAILED: "bad", TableState.PLAYING: "good"}.get(table.state, ""),
         tuple(map(harmless, _lines(table))),
         table.invitation if table.can_withdraw else "",
-        _watch_link(table, relay),
+        _watch_link(table),
         f"/c/{hex_text(agreement.channel_id)}" if agreement is not None and table.is_driven else "",
         "" if offer is None else offer_path(offer.hash),
         is_playing,
@@ -248,12 +247,12 @@ def _again(table: RunningTable, offer: Offer, token: TokenFacts | None) -> Offer
     return OfferDraft(offer.game, stake, str(offer.seats), str(offer.duration), str(offer.move_time), guest)
 
 
-def _watch_link(table: RunningTable, relay: str) -> str:
+def _watch_link(table: RunningTable) -> str:
     """It has what the relay knows: anyone who reads it can see the states, and nothing that is secret."""
     agreement = table.agreement
     if agreement is None or not table.is_driven:
         return ""
-    return str(WatchLink(relay, table.game_name, agreement.domain, agreement.fixed_part))
+    return str(WatchLink(table.relay, table.game_name, agreement.domain, agreement.fixed_part))
 
 
 def _lines(table: RunningTable) -> Sequence[str]:

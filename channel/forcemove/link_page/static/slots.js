@@ -1,5 +1,5 @@
-// The files that a place has in this origin's storage: the key's, two for the journal's image, and how a stake is played
-// for. While one tab has them open, no other can.
+// The files in this origin's storage: the key's, two for the journal's image, and how a stake is played for. While one
+// tab has them open, no other can.
 const NAMES = ["key", "image-0", "image-1", "stake"];
 
 class Slot {
@@ -18,11 +18,11 @@ class Slot {
   close() { this.handle.close(); }
 }
 
-export const openSlots = async (place) => {
+export const openSlots = async () => {
   let folder;
   try {
     const root = await navigator.storage.getDirectory();
-    folder = await root.getDirectoryHandle(encodeURIComponent(place), { create: true });
+    folder = await root.getDirectoryHandle("forcemove", { create: true });
   } catch {
     return undefined; // this browser keeps nothing here
   }

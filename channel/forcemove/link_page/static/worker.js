@@ -41,13 +41,13 @@ class Refused extends Error {}
 const isBusy = (error) => error.name === "NoModificationAllowedError";
 const pause = () => new Promise((over) => setTimeout(over, 100));
 
-// Opens the files of a place; where another tab has them, asks it to let go, if that is wanted.
-const take = async (place, takesOver) => {
-  const others = new BroadcastChannel(`forcemove ${place}`);
+// Opens the files; where another tab has them, asks it to let go, if that is wanted.
+const take = async (takesOver) => {
+  const others = new BroadcastChannel("forcemove");
   try {
     for (let tries = 0; ; tries += 1) {
       try {
-        return await openSlots(place);
+        return await openSlots();
       } catch (error) {
         if (!isBusy(error) || !takesOver || tries > 100) throw error;
         if (tries === 0) others.postMessage("let go");
@@ -58,13 +58,12 @@ const take = async (place, takesOver) => {
     others.close();
   }
 };
-const letGoWhenAsked = (place, tab, slots) => {
-  const others = new BroadcastChannel(`forcemove ${place}`);
-  others.onmessage = async () => {
-    others.close();
-    await tab.end();
+// As if this tab was killed: the other one goes on with all that was kept, offers included.
+const letGoWhenAsked = (slots) => {
+  new BroadcastChannel("forcemove").onmessage = () => {
     for (const each of slots) each.close();
     postMessage({ kind: "let go" });
+    close();
   };
 };
 
@@ -75,10 +74,10 @@ const askWallet = (method, params) => new Promise((said) => {
   postMessage({ kind: "wallet", method, params: JSON.parse(params) }, [port2]);
 });
 
-const beginFriends = async (beginning, { link, relay, name, page, takesOver }) => {
-  const [place, why] = link ? beginning.relay_of(link).toJs() : [relay, ""];
+const beginFriends = async (beginning, { link, relay: known, name, page, takesOver }) => {
+  const [relay, why] = link ? beginning.relay_of(link).toJs() : [known, ""];
   if (why) throw new Refused(why);
-  const slots = await take(place, takesOver);
+  const slots = await take(takesOver);
   const browser = {
     askWallet,
     encrypt,
@@ -87,13 +86,13 @@ const beginFriends = async (beginning, { link, relay, name, page, takesOver }) =
     sayUnwatched: (isSo) => postMessage({ kind: "unwatched", isSo }),
     sayOver,
   };
-  const [tab, problem] = await beginning.begin(slots ?? [], place, name, page, browser);
+  const [tab, problem] = await beginning.begin(slots ?? [], relay, name, page, browser);
   if (problem) {
     for (const each of slots ?? []) each.close();
     throw new Refused(problem);
   }
-  if (slots) letGoWhenAsked(place, tab, slots);
-  return { tab, path: link ? await tab.follow(link) : tab.path, keeps: Boolean(slots), relay: place };
+  if (slots) letGoWhenAsked(slots);
+  return { tab, path: link ? await tab.follow(link) : tab.path, keeps: Boolean(slots), relay };
 };
 
 const begin = async (beginning, data) => {

@@ -15,7 +15,7 @@ from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.errors import Reason, RelayRefused, RelayUnreachable, TransportError
 from forcemove.transport.joins import Join, OfferStatus, meeting_table
 from forcemove.transport.links import public_url
-from forcemove.transport.offers import Offer, OfferCodec, OtherOfferShown
+from forcemove.transport.offers import OFFER_VERSION, PLAIN_VERSION, Offer, OfferCodec, OtherOfferShown
 from forcemove.transport.terms import TableTerms
 
 __all__ = [
@@ -35,14 +35,15 @@ _MEETING_SECONDS = 50.0
 """Seconds, less than a relay's minute."""
 
 
-class Meeting(Struct, frozen=True, tag=True):
+class Meeting(Struct, frozen=True, tag=True, omit_defaults=True):
     """What host and guests have agreed on, each by a signature; the joins are in the order of the seats. `has_met`:
-    whether all are known to have been at the table; else the game may never begin. Raises `InvalidValue` where a join
-    is missing, or is of another offer, and `OfferForAnother`."""
+    whether all are known to have been at the table; else the game may never begin. `relay`: its address, where the
+    journal keeps it. Raises `InvalidValue` where a join is missing, or is of another offer, and `OfferForAnother`."""
 
     offer: Offer
     joins: tuple[Join, ...]
-    has_met: bool = False
+    has_met: bool
+    relay: str = ""
 
     def __post_init__(self) -> None:
         meeting_table(self.offer, *self.joins)
@@ -63,13 +64,24 @@ class Meeting(Struct, frozen=True, tag=True):
         return self.offer.name, *(each.name for each in self.joins)
 
 
-class PendingOffer(Struct, frozen=True, tag="Waiting"):
-    """Our offer that not all guests have joined yet."""
+class PendingOffer(Struct, frozen=True, tag="Waiting", omit_defaults=True):
+    """Our offer that not all guests have joined yet. `relay`: see `Meeting`."""
 
     offer: Offer
+    relay: str = ""
 
 
-MEETINGS: OfferCodec[Meeting | PendingOffer] = OfferCodec("meeting", Meeting | PendingOffer, lambda each: each.offer)
+_VERSION = OFFER_VERSION + 1
+"""The version of meetings and offers whose relay the journal keeps."""
+MEETINGS: OfferCodec[Meeting | PendingOffer] = OfferCodec(
+    "meeting",
+    Meeting | PendingOffer,
+    {
+        PLAIN_VERSION: lambda each: each.offer.is_plain and not each.relay,
+        OFFER_VERSION: lambda each: not each.relay,
+        _VERSION: lambda _: True,
+    },
+)
 """The codec of meetings and offers in a journal."""
 
 
@@ -213,7 +225,7 @@ class MeetingPoint:
 
 def _meeting(shown: OfferStatus) -> Meeting | None:
     """The meeting of all that have a seat, once all seats are taken."""
-    return Meeting(shown.offer, tuple(each.join for each in shown.joins)) if shown.is_full else None
+    return Meeting(shown.offer, tuple(each.join for each in shown.joins), has_met=False) if shown.is_full else None
 
 
 async def _look(connection: Connection, offer: bytes) -> OfferStatus | None:

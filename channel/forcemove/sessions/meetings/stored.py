@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.protocol.agreement import Agreement
 from forcemove.sessions.meetings.meeting import MEETINGS, Meeting, PendingOffer
@@ -17,20 +19,21 @@ if TYPE_CHECKING:
     from forcemove.store.journal import Journal
     from forcemove.store.meetings import Meetings
 
-__all__ = ["StoredMeetings", "agreed_move_time", "forget_offer", "signed_names"]
+__all__ = ["StoredMeetings", "agreed_move_time", "forget_offer", "meeting_relay", "signed_names"]
 
 
 class StoredMeetings:
     """The meetings and offers of one game, chain and key in a journal."""
 
-    def __init__(self, journal: Journal, venue: GamePlace, address: bytes) -> None:
+    def __init__(self, journal: Journal, venue: GamePlace, address: bytes, relay: str = "") -> None:
         """Read and write the meetings of a journal.
 
         - `journal`: where they are stored.
         - `venue`: the game, and the chain that it is played on.
         - `address`: 20 bytes, ours.
+        - `relay`: the address that what is stored keeps; empty for none.
         """
-        self._stored, self._venue, self._address = journal.meetings, venue, address
+        self._stored, self._venue, self._address, self._relay = journal.meetings, venue, address, relay
 
     def meetings(self, is_free: Callable[[bytes], bool]) -> Iterator[Meeting]:
         """The meetings that no other table has. `is_free`: called with the hash of a meeting's offer."""
@@ -40,7 +43,7 @@ class StoredMeetings:
             if is_same and isinstance(each, Meeting) and self._address in each.players and is_free(offer.hash):
                 yield each
 
-    def offers(self, is_wanted: Callable[[Offer], bool]) -> Iterator[Offer]:
+    def offers(self, is_wanted: Callable[[Offer], bool]) -> Iterator[PendingOffer]:
         """Our wanted offers that may still be taken. Those that have expired are forgotten."""
         for each in list(self._all()):
             if not isinstance(each, PendingOffer):
@@ -48,7 +51,7 @@ class StoredMeetings:
             if each.offer.expires <= time.time():
                 self._stored.forget(each.offer.hash)
             elif is_wanted(each.offer):
-                yield each.offer
+                yield each
 
     def has_offer(self, offer: Offer) -> bool:
         """Whether this offer waits here: its host has this journal."""
@@ -56,11 +59,11 @@ class StoredMeetings:
 
     def keep(self, meeting: Meeting) -> None:
         """Store a meeting."""
-        self._stored.keep(meeting.table.id, MEETINGS.encode(meeting))
+        self._stored.keep(meeting.table.id, MEETINGS.encode(replace(meeting, relay=self._relay)))
 
     def keep_offer(self, offer: Offer) -> None:
         """Store our offer that waits."""
-        self._stored.keep(offer.hash, MEETINGS.encode(PendingOffer(offer)))
+        self._stored.keep(offer.hash, MEETINGS.encode(PendingOffer(offer, self._relay)))
 
     def forget(self, meeting: Meeting) -> None:
         """Forget a meeting whose game is over, with its offer."""
@@ -98,6 +101,12 @@ def agreed_move_time(journal: Journal, agreement: Agreement) -> int:
     the channel."""
     met = _meeting_of(journal, agreement)
     return 0 if met is None else met.offer.move_time
+
+
+def meeting_relay(journal: Journal, agreement: Agreement) -> str:
+    """The address of the relay where the players of a channel met; empty where the journal does not know it."""
+    met = _meeting_of(journal, agreement)
+    return "" if met is None else met.relay
 
 
 def _meeting_of(journal: Journal, agreement: Agreement) -> Meeting | None:

@@ -13,8 +13,8 @@ from forcemove.inspect.journal_channel import read_channels
 from forcemove.protocol.types import ETHER
 from forcemove.sessions.channel_game import ChannelGameRunner
 from forcemove.sessions.errors import OfferOver
-from forcemove.sessions.meetings.meeting import Meeting
-from forcemove.sessions.meetings.stored import StoredMeetings, forget_offer
+from forcemove.sessions.meetings.meeting import Meeting, PendingOffer
+from forcemove.sessions.meetings.stored import StoredMeetings, forget_offer, meeting_relay
 from forcemove.sessions.options import HostGame, JoinGame, TableOptions
 from forcemove.sessions.ports import Output
 from forcemove.sessions.running.playable import PlayableGame, resumable
@@ -24,7 +24,7 @@ from forcemove.sessions.standby import relay_pauses
 from forcemove.sessions.table import PlayTable
 from forcemove.text.explanations import headline
 from forcemove.transport.errors import TransportError
-from forcemove.transport.links import Link
+from forcemove.transport.links import Link, public_url
 from forcemove.transport.offers import Offer, OtherOfferShown
 
 __all__ = ["OpenTables", "WantedGame"]
@@ -148,9 +148,9 @@ class OpenTables:
             for meeting in meetings:
                 self._resume_meeting(game, meeting)
             met = {each.offer.hash for each in meetings}
-            for offer in stored.offers(partial(self._is_ours, game)):
-                if offer.hash not in met and self.table_of(offer.hash) is None:
-                    self._wait_again(game, offer)
+            for pending in stored.offers(partial(self._is_ours, game)):
+                if pending.offer.hash not in met and self.table_of(pending.offer.hash) is None:
+                    self._wait_again(game, pending)
 
     def _resume_channels(self) -> None:
         found, _ = read_channels(self.service.journal, self.service.games)
@@ -160,7 +160,7 @@ class OpenTables:
             asset = next((each for each, _ in stored.channel.agreement.deposits), ETHER)
             game = stored.game and resumable(self.playable, stored.game.name, stored.chain_id, asset)
             if game and stored.is_open and stored.id not in played and stored.is_of(stored.chain_id, ours):
-                table = self._new(game)
+                table = self._new(game, meeting_relay(self.service.journal, stored.channel.agreement))
                 table.is_ours = stored.channel.index == 0
                 resume = partial(self._play_table(game, table).resume, stored.id)
                 self._begin(table, partial(self._patiently, table, resume))
@@ -169,15 +169,15 @@ class OpenTables:
         open_ = self.table_of(meeting.offer.hash)
         if open_ is not None and not open_.is_ended:
             return
-        table = self._new(game)
+        table = self._new(game, meeting.relay)
         table.offer, table.is_ours = meeting.offer, meeting.offer.host == self.service.wallet.key.address
         resume = partial(self._play_table(game, table).resume_meeting, meeting)
         self._begin(table, partial(self._patiently, table, resume))
 
-    def _wait_again(self, game: PlayableGame, offer: Offer) -> None:
-        table = self._new(game)
-        table.offer = offer
-        wait = partial(self._play_table(game, table).wait_again, offer)
+    def _wait_again(self, game: PlayableGame, pending: PendingOffer) -> None:
+        table = self._new(game, pending.relay)
+        table.offer = pending.offer
+        wait = partial(self._play_table(game, table).wait_again, pending.offer)
         self._begin(table, partial(self._patiently, table, wait))
 
     def _is_of(self, offer: Offer, game: PlayableGame) -> bool:
@@ -192,15 +192,19 @@ class OpenTables:
     def _open(self) -> list[RunningTable]:
         return [each for each in self.tables.values() if not each.is_ended]
 
-    def _new(self, game: PlayableGame) -> RunningTable:
+    def _new(self, game: PlayableGame, met_at: str = "") -> RunningTable:
+        """`met_at`: the address of the relay that the journal keeps, if any."""
         self._number += 1
-        return RunningTable(self._number, game.game.title, self._sit, self._leave, self._output, self._notify)
+        relay = met_at if met_at and self._options.keeps_relay else public_url(self._options.relay)
+        return RunningTable(self._number, game.game.title, relay, self._sit, self._leave, self._output, self._notify)
 
     def _notify(self) -> None:
         self.on_change()
 
     def _play_table(self, game: PlayableGame, table: RunningTable, options: TableOptions | None = None) -> PlayTable:
         options = options or self._options
+        if table.relay != public_url(options.relay):
+            options = replace(options, relay=table.relay)
         runner = ChannelGameRunner(self.service, game.game, game.chain_venue, options, table)
         return PlayTable(self.service, game.venue, options, table, runner)
 

@@ -34,16 +34,18 @@ class TableState(Enum):
 class RunningTable:
     """A table of several, and its `TablePort`.
 
-    `number`: of the table, from 1; `title`: of its game; `is_ours`: whether we are the host; `offer`: the offer, once
-    it is known; `invitation`: what a friend is handed, once our own offer is in the lobby; `state`; `waits_for`: what
-    is waited for; `lines`: the newest that were said; `agreement`: of the channel, once there is one; `game_name`: of
-    its game; `is_driven`: whether the channel is, or was, driven here; `error`: what has ended the table.
+    `number`: of the table, from 1; `title`: of its game; `relay`: its address, without a password; `is_ours`: whether
+    we are the host; `offer`: the offer, once it is known; `invitation`: what a friend is handed, once our own offer is
+    in the lobby; `state`; `waits_for`: what is waited for; `lines`: the newest that were said; `agreement`: of the
+    channel, once there is one; `game_name`: of its game; `is_driven`: whether the channel is, or was, driven here;
+    `error`: what has ended the table.
     """
 
     def __init__(
         self,
         number: int,
         title: str,
+        relay: str,
         sit: Sit,
         leave: Callable[[bytes], None],
         output: Output,
@@ -53,12 +55,13 @@ class RunningTable:
 
         - `number`: of the table.
         - `title`: of its game.
+        - `relay`: its address, without a password.
         - `sit`: gives the channel its player.
         - `leave`: is called with the channel's id when its game is over, or was put aside.
         - `output`: is given each line, with the table's number.
         - `on_change`: is called when anything of the table has changed.
         """
-        self.number, self.title = number, title
+        self.number, self.title, self.relay = number, title, relay
         self._sit, self._leave, self._output, self._on_change = sit, leave, output, on_change
         self.is_ours = True
         self.offer: Offer | None = None
