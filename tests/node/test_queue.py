@@ -240,6 +240,18 @@ def test_threat_48_what_was_still_to_be_sent_is_asked_of_who_has_the_account_now
     assert home.first.phases == home.second.phases == {Phase.CLOSED}
 
 
+def test_threat_48_what_another_process_has_given_up_is_asked_again_by_who_has_the_account_then(home: Home) -> None:
+    """The first process has refused it and stopped, before the second one has looked again."""
+    is_poor = be_poor(home, "eth_sendRawTransaction")
+    home.go_on(home.second, home.bob, rounds=5)
+    home.go_on(home.first, rounds=3)
+    assert home.wishes == 0
+    home.first.node.release()
+    is_poor.clear()
+    home.go_on(home.second, home.bob)
+    assert home.is_over
+
+
 def test_a_transaction_is_sent_for_until_its_outcome_is_taken(home: Home) -> None:
     """Or its channel is left before it was said what became of it."""
     (worker,) = home.first.node._workers.accounts.values()

@@ -193,6 +193,8 @@ class AccountWorker:
             sender.error_table |= self._error_table
         sender.withdraw(self._to_withdraw)
         waiting = self._outbox.waiting() if is_due else {}
+        if self._asked:
+            self._end_asked({*waiting, *sender.request_ids})
         if is_due:
             for request_id in self._to_withdraw & waiting.keys():
                 self._drop(waiting.pop(request_id)[0])
@@ -219,13 +221,9 @@ class AccountWorker:
             return  # the request was refused after it had become a transaction, or was moved with its channel
 
     def _ask(self) -> None:
-        """Write new requests into the outbox. One that is neither there nor on its way any more is over: if it has not
-        happened, its channel asks again."""
+        """Write new requests into the outbox."""
         unsettled, now = self._outbox.unsettled(), self._clock()
-        over = [request_id for request_id in self._asked if request_id not in unsettled]
-        for request_id in over:
-            del self._asked[request_id]
-            self._new_outcomes.append(Reorged(request_id))
+        self._end_asked(unsettled)
         while self._new:
             if self._new[0].request_id not in unsettled:
                 self._outbox.add(self._new[0])
@@ -235,6 +233,13 @@ class AccountWorker:
         since = min((since for request_id, since in self._asked.items() if request_id in waiting), default=now)
         if not self._new_outcomes and now - since >= _TAKEN_WITHIN:
             raise AccountInUse(self._account.chain_id, self._account.address)
+
+    def _end_asked(self, unsettled: Collection[RequestId]) -> None:
+        """What another process was to send, and is neither in the outbox nor on its way any more, is over: if it has
+        not happened, its channel asks again."""
+        for request_id in [each for each in self._asked if each not in unsettled]:
+            del self._asked[request_id]
+            self._new_outcomes.append(Reorged(request_id))
 
 
 def _is_unwanted(request_id: RequestId, channel_id: bytes, wanted: Collection[Submission]) -> bool:
