@@ -67,9 +67,19 @@ def test_what_is_asked_together_goes_out_together_and_comes_back_in_any_order() 
         assert node.exchanges == [50, 50, 20]
 
 
-@pytest.mark.parametrize("status", [200, 400, 413, 500])
-def test_what_is_too_much_is_halved_and_that_is_kept(status: int) -> None:
-    node = Node(12, lambda: (status, REFUSED))
+@pytest.mark.parametrize(
+    "said",
+    [
+        (200, REFUSED),
+        (400, REFUSED),
+        (413, REFUSED),
+        (500, REFUSED),
+        (200, b"[" + REFUSED + b"]"),
+        (200, b"[" + REFUSED.replace(b"null", b"0") + b"]"),  # as geth has it
+    ],
+)
+def test_what_is_too_much_is_halved_and_that_is_kept(said: Said) -> None:
+    node = Node(12, lambda: said)
     with node.chain() as chain:
         assert ask(chain, 30) == list(range(30))
         assert node.exchanges == [30, 10, 10, 10]

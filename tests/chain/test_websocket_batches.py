@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from forcemove import Chain, connect
-from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
+from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.local import AnvilChain
 from forcemove.chain.websocket import WebSocketConnection
 from tests.chain import test_batching
@@ -80,6 +80,15 @@ def test_an_answer_that_is_no_object_is_no_answer() -> None:
     node = Node()
     with node.chain() as chain:
         with mock.patch.object(node, "answer", return_value=(200, b"[7]")), pytest.raises(NotAnEthereumEndpoint):
+            chain.rpc.ask("eth_getBalance", 1)
+        assert chain.rpc.ask("eth_getBalance", 1) == 1
+
+
+def test_an_error_that_names_no_request_is_the_answer_to_ours() -> None:
+    """A server that has not read the request so far as its id: it is busy, or the request is too large."""
+    node = Node()
+    with node.chain() as chain:
+        with mock.patch.object(node, "answer", return_value=(200, REFUSED)), pytest.raises(EndpointFailed):
             chain.rpc.ask("eth_getBalance", 1)
         assert chain.rpc.ask("eth_getBalance", 1) == 1
 

@@ -55,8 +55,11 @@ class JsonRpcTransport:
     def exchange_some(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[object]:
         """See `BatchTransport`."""
         answers = self._ask(_BATCH, [_request(number, *each) for number, each in enumerate(requests)], None)
-        if isinstance(answers, dict):
-            raise refused(self._name, _BATCH, answers.get("error"))
+        match answers:
+            case dict():
+                raise refused(self._name, _BATCH, answers.get("error"))
+            case [{"error": error}] if len(requests) > 1:  # so geth refuses a batch
+                raise refused(self._name, _BATCH, error)
         listed = answers if isinstance(answers, list) else []
         found = {each["id"]: each for each in listed if isinstance(each, dict) and isinstance(each.get("id"), int)}
         if found.keys() != set(range(len(requests))):

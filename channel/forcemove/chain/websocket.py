@@ -43,8 +43,10 @@ class WebSocketConnection:
         """See `RpcConnection`: what is said to a request. Notifications in between are passed over."""
 
         def is_answer(said: Any) -> bool:
-            """A notification is an object."""
-            return not isinstance(said, dict) or ("error" in said if number is None else said.get("id") == number)
+            """A notification is an object without an error. An error may name no request."""
+            if not isinstance(said, dict) or "error" in said:
+                return True
+            return number is not None and said.get("id") == number
 
         with most_seconds(self._timeout), self._alone():
             try:
