@@ -68,8 +68,10 @@ def websocket(behave: Behave) -> Iterator[str]:
 
     with serve(handle, "127.0.0.1", 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
-        is_over.set()
+        try:
+            yield f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
+        finally:
+            is_over.set()
 
 
 @contextmanager
@@ -107,6 +109,15 @@ def test_an_exchange_ends_in_its_time(kind: str, behave: Behave, tmp_path: Path)
         with pytest.raises((Unreachable, NotAnEthereumEndpoint, EndpointFailed)):
             connect(endpoint, timeout=SECONDS)
         assert time.monotonic() - began < SECONDS + 5
+
+
+@pytest.mark.parametrize("kind", ["websocket", "ipc"])
+def test_that_an_endpoint_is_silent_is_told(kind: str, tmp_path: Path) -> None:
+    with (
+        websocket(stay_silent) if kind == "websocket" else ipc(tmp_path, stay_silent) as endpoint,
+        pytest.raises(Unreachable, match="in time"),
+    ):
+        connect(endpoint, timeout=SECONDS)
 
 
 @pytest.mark.parametrize("kind", ["websocket", "ipc"])

@@ -28,6 +28,7 @@ from forcemove.chain.endpoint_name import shown_endpoint
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, require_time, seconds_left
 from forcemove.chain.refusals import answer_in
+from forcemove.chain.sockets import connected
 from forcemove.connecting import CERTIFICATES_VARIABLE
 from forcemove.errors import MalformedBytes
 
@@ -197,10 +198,17 @@ class _Socket:
 
 @cache
 def _bounded(connection: Any) -> Any:
-    """The same kind of connection, read in the time that is left."""
+    """The same kind of connection, made and read in the time that is left."""
+
+    def new_connection(self: Any) -> socket.socket:
+        made = connected(self.host, self.port)
+        made.settimeout(self.timeout)  # for TLS
+        for option in self.socket_options or ():
+            made.setsockopt(*option)
+        return made
 
     def connect(self: Any) -> None:
         connection.connect(self)
         self.sock = _Socket(self.sock)
 
-    return type(connection.__name__, (connection,), {"connect": connect})
+    return type(connection.__name__, (connection,), {"connect": connect, "_new_conn": new_connection})

@@ -37,5 +37,7 @@ def _cause(failure: BaseException) -> BaseException:
 
 
 def _deeper(failure: BaseException) -> BaseException | None:
+    if isinstance(failure, TimeoutError):  # whatever a library has waited for
+        return None
     nested = (vars(failure).get("reason"), *failure.args, failure.__cause__, failure.__context__)
     return next((each for each in nested if isinstance(each, BaseException)), None)

@@ -14,9 +14,12 @@ from typing import Any
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.frames import CloseCode
+from websockets.proxy import get_proxy
 from websockets.sync.client import ClientConnection, connect
+from websockets.uri import parse_uri
 
 from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, parse_json, require_time
+from forcemove.chain.sockets import connected
 from forcemove.chain.transport import StatusRefused
 
 __all__ = ["WebSocketConnection"]
@@ -91,8 +94,10 @@ class WebSocketConnection:
 
     def _connect(self) -> ClientConnection:
         try:
+            uri = parse_uri(self._endpoint)
             connecting = connect(
                 self._endpoint,
+                sock=None if get_proxy(uri) else connected(uri.host, uri.port),
                 compression=None,
                 open_timeout=require_time(),
                 close_timeout=_CLOSING_SECONDS,
@@ -100,8 +105,9 @@ class WebSocketConnection:
                 max_queue=_MOST_WAITING,
             )
         except InvalidStatus as error:
-            status, headers = error.response.status_code, error.response.headers
-            raise StatusRefused(status, headers.get("Retry-After", "")) from None
+            raise _refused(error) from None
+        except ValueError as error:  # no redirection is followed
+            raise _refused(error.__cause__) if isinstance(error.__cause__, InvalidStatus) else error from None
         except (InvalidHandshake, InvalidURI) as error:
             raise ConnectionError(0, f"it speaks no WebSocket ({type(error).__name__})") from None
         connection = self._open.enter_context(connecting)
@@ -110,6 +116,10 @@ class WebSocketConnection:
         timeout = struct.pack("ll", int(seconds), max(int(parts * 10**6), 1))
         connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
         return connection
+
+
+def _refused(error: InvalidStatus) -> StatusRefused:
+    return StatusRefused(error.response.status_code, error.response.headers.get("Retry-After", ""))
 
 
 def _require_small(closed: ConnectionClosed) -> None:
