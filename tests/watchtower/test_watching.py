@@ -345,7 +345,8 @@ def test_a_client_is_charged_for_a_batch_whose_parts_are_explained_one_after_the
     playground: Playground, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bob has answered all the challenges before it; its endpoint is asked a few things at a time."""
-    monkeypatch.setattr("forcemove.sender.lanes._MOST_ASKED", 2)
+    for name in ("_UNKNOWN", "_MOST_ASKED"):
+        monkeypatch.setattr(f"forcemove.sender.lanes.{name}", 1)
     keeper, node = make(), playground.chain.node  # type: ignore[attr-defined]
     stories = crowd(playground, keeper, *[0] * 5)
     (sent,) = waiting(keeper)
@@ -354,16 +355,22 @@ def test_a_client_is_charged_for_a_batch_whose_parts_are_explained_one_after_the
         each.send(1, each.adjudicator.checkpoint(each.agreement.fixed_part, each.proof(each.bob.states[-2:])))
     node.waiting = before
     node.mine()
-    looks = 0
-    while len(keeper.told) < len(stories):
-        looks += 1
+
+    def spent() -> int:
+        return sum(each.wei for each in keeper.journal.towers.spent(keeper.tower._name))
+
+    while len(keeper.told) < 4:
         keeper.tower.poll()
-    assert looks > 1
+    before_end = spent()
+    assert len(keeper.told) < len(stories)
+    keeper.told.clear()
+    keeper.die()  # the next process learns of them one after the other, too
+    assert (len(keeper.told), spent()) == (2, before_end)
+    while waiting(keeper):
+        keeper.tower.poll()
     found = playground.chain.receipt(sent.newest.hash)
     assert found is not None
-    assert ETHER - keeper.tower.left(ALICE.address) == found[0].gas_used * found[0].gas_price
-    keeper.die()
-    assert ETHER - keeper.tower.left(ALICE.address) == found[0].gas_used * found[0].gas_price
+    assert spent() == ETHER - keeper.tower.left(ALICE.address) == found[0].gas_used * found[0].gas_price
 
 
 def test_threat_95_one_clients_challenges_take_nothing_from_another(playground: Playground, make: Make) -> None:

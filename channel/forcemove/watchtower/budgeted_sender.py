@@ -102,8 +102,9 @@ class BudgetedSender:
             own_time=terms.own_time,
         )
         self._asked: dict[RequestId, int] = {}
-        self._costs: dict[int, dict[ClientTx, int]] = {}
-        """Of transactions that are not forgotten, in wei: by nonce and request, of which a batch has several."""
+        self._costs: dict[int, dict[ClientTx, int | None]] = {}
+        """Of transactions that are not forgotten, by nonce and request, of which a batch has several: wei, None where
+        it is not known yet."""
         self._nonces: dict[RequestId, int] = {}
         for pending in store.all():
             wei = min(2 * pending.gas * pending.versions[0].max_fee, pending.request.max_cost)
@@ -265,16 +266,14 @@ class BudgetedSender:
             return 0
         pending, version = found
         cost = min(gas, pending.gas) * min(price or version.max_fee, version.max_fee)
-        max_cost = next(each.max_cost for each in pending.request.asked if each.request_id == request)
-        self._costs.setdefault(pending.nonce, {})[request] = min(cost, max_cost)
+        asked = {each.request_id: each for each in pending.request.asked if isinstance(each.request_id, ClientTx)}
+        self._costs.setdefault(pending.nonce, dict.fromkeys(asked))[request] = min(cost, asked[request].max_cost)
         self._nonces[request] = pending.nonce
         return cost
 
     def _record(self) -> None:
-        """Write new costs down, in one commit, and charge them. A batch is of one client; what its parts have cost is
-        known one after the other."""
-        costs = [Spent(nonce, next(iter(each)).client, sum(each.values())) for nonce, each in self._costs.items()]
-        spent = [each for each in costs if self._spent.get(each.nonce) != each]
+        """Write new costs down, in one commit, and charge them."""
+        spent = [each for each in map(self._spent_with, self._costs) if self._spent.get(each.nonce) != each]
         if spent:
             self._journal.towers.charge(self._account, *spent)
         for each in spent:
@@ -282,6 +281,15 @@ class BudgetedSender:
                 self._paid[before.client] -= before.wei
             self._paid[each.client] += each.wei
             self._spent[each.nonce] = each
+
+    def _spent_with(self, nonce: int) -> Spent:
+        """What the transaction with this nonce has cost. A batch is of one client; what its parts have cost is learned
+        one after the other, and the process before this one may have known more."""
+        costs, before = self._costs[nonce], self._spent.get(nonce)
+        wei = sum(each or 0 for each in costs.values())
+        if before is not None and None in costs.values():
+            wei = max(wei, before.wei)
+        return Spent(nonce, next(iter(costs)).client, wei)
 
     def _give_back(self, request_id: RequestId) -> None:
         """Charge no client for a removed transaction: its nonce, and those after it, are not used any more."""
