@@ -121,6 +121,18 @@ def test_who_is_cancelled_asks_no_further_question() -> None:
     assert (endpoint.asked, ended) == (["a", "c"], ["closed"])
 
 
+def test_who_is_cancelled_between_questions_that_go_together_asks_no_more_of_them() -> None:
+    """Else a slow endpoint is asked in vain, and what comes after it waits."""
+    endpoint, worker = begun()
+    asked = worker.begin(together(map(ask, ("first", "second", "third"))))
+    assert endpoint.began.acquire(timeout=10)
+    assert asked.cancel()
+    other = worker.begin(asking("other"))
+    endpoint.gate.set()
+    assert other.result(10) == ["other"]
+    assert endpoint.asked == ["first", "other"]
+
+
 def test_a_thread_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint, worker = begun()
     clock = SimpleNamespace(monotonic=time.monotonic)

@@ -47,11 +47,11 @@ class Task:
         """Make one exchange with the endpoint, or, where all is answered, find out what is asked next. Returns whether
         there is more to do."""
         try:
-            if not self.asked.is_answered:
-                self.asked.ask(rpc)
-            elif self.future.cancelled():
+            if self.future.cancelled():
                 self.asked.close()
                 return False
+            if not self.asked.is_answered:
+                self.asked.ask(rpc)
             else:
                 self.asked.advance(rpc.endpoint)
         except StopIteration as end:
