@@ -176,6 +176,24 @@ def test_a_transaction_on_its_way_holds_up_its_own_channel_alone(
     assert not alice.is_sending_for(first)
 
 
+def test_threat_44_a_conclusion_on_its_way_becomes_the_answer_to_a_challenge(playground: Playground) -> None:
+    """No block takes it, at what it may cost; an older state is challenged at a higher price."""
+    story, chain = playground.story(TIC_TAC_TOE), _node(playground)
+    story.play_until(6)
+    old = story.bob.states
+    chain.is_mining = False
+    story.go_on(leave_after=6)
+    (concluding,) = [each for each in story.players if each.client.node.is_sending]
+    conclusion, chain.waiting, chain.is_mining = chain.waiting, [], True
+    story.challenge(1 - concluding.seat, *old)
+    chain.waiting, chain.is_mining = conclusion, False
+    story.play()
+    (worker,) = concluding.client.node._workers.accounts.values()
+    assert worker._sender is not None
+    (pending,) = worker._sender[0]._pending.by_nonce.values()
+    assert pending.request.deadline == story.finalizes_at > 0
+
+
 def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
     home = house(2)
     home.play()

@@ -213,6 +213,29 @@ def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkey
     assert desk.landed == ["answer"]
 
 
+def test_threat_44_what_is_on_its_way_becomes_an_answer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A conclusion that costs more than it may is on its way when an older state is challenged: it answers that."""
+    desk.send("end", most=ETHER // 4, value=0)
+    monkeypatch.setattr(desk.node, "_take", lambda: ())  # no block takes it
+    desk.wait_and_look(PATIENCE)
+    desk.send("end", deadline=desk.chain.now() + 20 * PATIENCE, value=0)
+    for _ in range(20):
+        desk.wait_and_look(PATIENCE)
+    (waiting,) = desk.node.waiting
+    assert ETHER * 9 // 10 < waiting.max_fee * waiting.gas <= ETHER  # all that it is worth
+    monkeypatch.undo()
+    desk.wait_and_look(1)
+    assert desk.landed == ["end"]
+
+
+def test_threat_44_what_is_to_be_sent_becomes_an_answer(desk: Desk) -> None:
+    """It was not sent yet, since nodes did not say what it needs."""
+    desk.want("end", most=ETHER // 4, value=0)
+    desk.send("end", deadline=desk.chain.now() + 20 * PATIENCE, value=0)
+    (kept,) = desk.kept.all()
+    assert (kept.request.deadline, kept.request.max_cost) == (desk.chain.now() + 20 * PATIENCE, ETHER)
+
+
 # ------------------------------------------------------------------------------------------------- nodes and crashes
 
 

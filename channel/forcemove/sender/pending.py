@@ -58,6 +58,11 @@ class PendingTxs:
         """Let each request be what this makes of it, with the same id, for this process."""
         self.by_nonce = {n: replace(each, request=changed(each.request)) for n, each in self.by_nonce.items()}
 
+    def hurry(self, request: TxRequest) -> None:
+        """This request is asked for again: see `TxRequest.hurried`."""
+        for each in self.all_for(request.request_id):
+            self.by_nonce[each.nonce] = replace(each, request=each.request.hurried(request))
+
     def forget(self, nonce: int) -> None:
         """This transaction is over."""
         self._changed.pop(nonce, None)

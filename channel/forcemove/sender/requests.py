@@ -44,7 +44,7 @@ class Requests:
     def __init__(self) -> None:
         self.look = 0
         self._by_id: dict[RequestId, UnsignedRequest] = {}
-        self._parts: set[RequestId] = set()
+        self._parts: dict[RequestId, RequestId] = {}
 
     def __contains__(self, request_id: RequestId) -> bool:
         return request_id in self._by_id or request_id in self._parts
@@ -65,8 +65,12 @@ class Requests:
         return sorted(self._by_id.values(), key=lambda each: each.request.deadline or inf)
 
     def submit(self, request: TxRequest) -> None:
-        """Ask for a transaction between two looks, unless the same is asked for already."""
-        self._keep(UnsignedRequest(request, self.look))
+        """Ask for a transaction between two looks. Where the same is asked for already, see `TxRequest.hurried`."""
+        asked = self._parts.get(request.request_id, request.request_id)
+        if (known := self._by_id.get(asked)) is not None:
+            self._by_id[asked] = replace(known, request=known.request.hurried(request))
+        else:
+            self._keep(UnsignedRequest(request, self.look))
 
     def add(self, request: TxRequest, *, is_again: bool = False) -> None:
         """The same within a look."""
@@ -76,7 +80,7 @@ class Requests:
         request = unsigned.request
         if request.request_id not in self:
             self._by_id[request.request_id] = unsigned
-            self._parts.update(each.request_id for each in request.parts)
+            self._parts |= {each.request_id: request.request_id for each in request.parts}
 
     def put_together(self, is_new: Callable[[RequestId], bool]) -> None:
         """Make batches of the requests that were asked for since the last look. `is_new`: whether nothing is known of a
@@ -98,8 +102,8 @@ class Requests:
         """Ask for these no more."""
         for each in request_ids:
             removed = self._by_id.pop(each, None)
-            if removed is not None:
-                self._parts.difference_update(part.request_id for part in removed.request.parts)
+            for part in () if removed is None else removed.request.parts:
+                self._parts.pop(part.request_id, None)
 
     def change(self, changed: Callable[[TxRequest], TxRequest]) -> None:
         """Let each be what this makes of it."""

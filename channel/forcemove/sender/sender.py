@@ -160,9 +160,11 @@ class Sender:
         return self._price[1]
 
     def submit(self, request: TxRequest) -> None:
-        """Ask for a transaction; the next `look` sends it. Nothing happens where the same is asked for already, or is
-        on its way and has failed by no endpoint's word."""
-        if not self._pending.is_offered(request.request_id):
+        """Ask for a transaction; the next `look` sends it. Where the same is asked for already, or is on its way and
+        has failed by no endpoint's word, it becomes as urgent as this one."""
+        if self._pending.is_offered(request.request_id):
+            self._pending.hurry(request)
+        else:
             self._requests.submit(request)
 
     def offered(self) -> dict[RequestId, int]:

@@ -143,6 +143,18 @@ class TxRequest:
         max_cost = sum(each.max_cost for each in parts) if parts else caps.get(self.request_id, self.max_cost)
         return replace(self, max_cost=min(max_cost, UINT256_MAX), parts=parts)
 
+    def hurried(self, other: TxRequest) -> TxRequest:
+        """The same, by the deadline of another request, and with its cap where that is more, where the other is this
+        request, or is a part of it: what is asked for again may have become an answer."""
+        if self.request_id == other.request_id:
+            return replace(self, max_cost=max(self.max_cost, other.max_cost), deadline=other.deadline or self.deadline)
+        parts = tuple(each.hurried(other) for each in self.parts)
+        if parts == self.parts:
+            return self
+        deadlines = [each.deadline for each in parts if each.deadline is not None]
+        max_cost = min(sum(each.max_cost for each in parts), UINT256_MAX)
+        return replace(self, max_cost=max_cost, deadline=min(deadlines, default=None), parts=parts)
+
     @property
     def words(self) -> str:
         """What the transaction is for, in a few words."""
