@@ -373,6 +373,32 @@ def test_a_client_is_charged_for_a_batch_whose_parts_are_explained_one_after_the
     assert spent() == ETHER - keeper.tower.left(ALICE.address) == found[0].gas_used * found[0].gas_price
 
 
+def test_threat_44_a_conclusion_on_its_way_becomes_the_answer_to_a_challenge(
+    playground: Playground, make: Make
+) -> None:
+    """No block takes it, at what it costs; an older state is challenged at a higher price."""
+    keeper, node = make(), playground.chain.node  # type: ignore[attr-defined]
+    story = playground.story(GAME)
+    story.play_until(6)
+    keeper.give(finished(story))
+    node.is_mining = False
+    story.chain.travel_to(story.chain.now() + 2 * DURATION)
+    node.mine()
+    keeper.tower.poll()
+    (sent,) = waiting(keeper)
+    assert sent.request.deadline is None
+    conclusion, node.waiting, node.is_mining = node.waiting, [], True
+    story.challenge(1, *stale(story))
+    node.waiting, node.is_mining = conclusion, False
+    for _ in range(3):
+        keeper.tower.poll()
+    (pending,) = keeper.guard.sender._sender._pending.by_nonce.values()
+    assert pending.request.deadline == story.finalizes_at > 0
+    node.mine()
+    keeper.rest()
+    assert (keeper.answers, story.held) == (["SubmitConclude"], 0)
+
+
 def test_threat_95_one_clients_challenges_take_nothing_from_another(playground: Playground, make: Make) -> None:
     keeper = make(served={ALICE.address: 2 * 10**15, BOB.address: 10**16})
     stories = crowd(playground, keeper, *[0] * 8, 1)

@@ -102,6 +102,7 @@ class BudgetedSender:
             own_time=terms.own_time,
         )
         self._asked: dict[RequestId, int] = {}
+        self._answers: set[RequestId] = set()
         self._costs: dict[int, dict[ClientTx, int | None]] = {}
         """Of transactions that are not forgotten, by nonce and request, of which a batch has several: wei, None where
         it is not known yet."""
@@ -110,6 +111,7 @@ class BudgetedSender:
             wei = min(2 * pending.gas * pending.versions[0].max_fee, pending.request.max_cost)
             for asked, share in zip(pending.request.asked, shares(pending.request, wei), strict=True):
                 self._nonces[asked.request_id] = pending.nonce
+                self._answers |= set() if asked.deadline is None else {asked.request_id}
                 if pending.nonce not in self._spent:
                     self._asked[asked.request_id] = share
         self._paid = Counter[bytes]()
@@ -123,9 +125,13 @@ class BudgetedSender:
         return self._sender.is_idle and not self._outcomes
 
     @property
-    def busy_channels(self) -> set[bytes]:
-        """The ids of the channels for which a transaction is to be sent or pending."""
-        return {each.channel_id for each in self._sender.request_ids if isinstance(each, ClientTx)}
+    def busy_channels(self) -> dict[bytes, bool]:
+        """The channels for which a transaction is to be sent or pending, by id: whether one of these has a deadline."""
+        found = dict[bytes, bool]()
+        for each in self._sender.request_ids:
+            if isinstance(each, ClientTx):
+                found[each.channel_id] = found.get(each.channel_id, False) or each in self._answers
+        return found
 
     def lowest_price(self) -> int:
         """As of `Sender`."""
@@ -142,6 +148,7 @@ class BudgetedSender:
         offered = self._sender.offered()
         open_ = {*self._sender.unsettled, *(each.request_id for each in self._outcomes)}
         self._asked = {id_: wei for id_, wei in self._asked.items() if id_ in open_}
+        self._answers &= open_
         self._reserved: dict[ClientTx, int] = {}
         self._reserved_for = Counter[bytes]()
         for id_, wei in self._asked.items():
@@ -165,10 +172,12 @@ class BudgetedSender:
         can use a budget up by a high price. Raises `BudgetExhausted`.
         """
         gas = gas_of(submission, call.data, dearest(each.prices for each in self._chains))
-        left, needed = self.left(client), gas * price // 2
+        request_id, needed = ClientTx(client, channel_id, submission), gas * price // 2
+        left = self.left(client) + self._reserved.get(request_id, 0)
         if left < needed:
             raise BudgetExhausted(client, channel_id, left, needed)
-        request_id, max_cost = ClientTx(client, channel_id, submission), min(left, self._terms.max_cost)
+        max_cost = min(left, self._terms.max_cost)
+        self._answers |= set() if deadline is None else {request_id}
         self._sender.submit(TxRequest(request_id, call.to or b"", call.data, call.value, max_cost, deadline, gas=gas))
         wei = min(2 * gas_limit(gas, (), 0) * price, max_cost)
         self._asked[request_id] = wei

@@ -4,7 +4,7 @@ channels that are over."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from math import inf
 
@@ -113,7 +113,7 @@ class ChannelGuard:
         """Do what there is to do for the channels of a watch. Answers are submitted by their deadlines: where a budget
         does not suffice for all at once, those with more time wait. What fails is tried again at the next poll."""
         due, over, answers = watch.take_due(), list[bytes](), list[tuple[float, WatchedChannel, Sequence[Due]]]()
-        busy = self.sender.busy_channels if due else ()
+        busy = self.sender.busy_channels if due else {}
         for watched in due:
             found = self._attempt(self._answers, watch, watched, busy)
             if not isinstance(found, Sequence):
@@ -129,13 +129,15 @@ class ChannelGuard:
             if not isinstance(price, int) or not self._attempt(self._answer, watch, watched, found, price):
                 watch.mark(watched.id)
 
-    def _answers(self, watch: ChainWatch, watched: WatchedChannel, busy: Collection[bytes]) -> Sequence[Due]:
-        """The answers that may be submitted for a channel now, the best first."""
-        now = watch.time
+    def _answers(self, watch: ChainWatch, watched: WatchedChannel, busy: Mapping[bytes, bool]) -> Sequence[Due]:
+        """The answers that may be submitted for a channel now, the best first. `busy`: see `BudgetedSender`; what is on
+        its way without a deadline becomes an answer where one is due."""
+        now, is_answered = watch.time, busy.get(watched.id)
         watch.settle(watched)
-        if watch.looks < watched.retry_from or watched.id in busy:
+        if watch.looks < watched.retry_from or is_answered:
             return ()
-        return tuple(watched.due(now, watch.latest_time, self._settings.head_start))
+        due = watched.due(now, watch.latest_time, self._settings.head_start)
+        return tuple(each for each in due if each.deadline is not None or is_answered is None)
 
     def _is_buried(self, watched: WatchedChannel, number: int, now: int) -> bool:
         if not watched.is_over(now) or watched.differences.clocks or watched.differences.is_denied:
