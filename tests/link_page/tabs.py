@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable
 
 from forcemove.link_page.tab import PageTab, TabAnswer
+from forcemove.transport import ending
 
 SECONDS = 30
 
@@ -23,10 +24,7 @@ async def until(condition: Callable[[], object | Awaitable[object]]) -> None:
 
 async def end(tab: PageTab) -> None:
     """End what the tab plays and shows, in order; a browser ends it as if it was killed."""
-    tasks = [task for task in (tab._playing, tab._stream) if task is not None]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await ending.end(task for task in (tab._playing, tab._stream) if task is not None)
 
 
 async def html(tab: PageTab, path: str = "") -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, Self, TypeVa
 
 from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, InvalidValue
+from forcemove.transport.ending import end
 from forcemove.transport.errors import RelayFaulty, RelayUnreachable, TransportClosed
 from forcemove.transport.faults import Faults
 from forcemove.transport.remote_log import RemoteLog
@@ -127,12 +128,8 @@ class Reconnecting(ABC, Generic[LogT]):
     async def _stop(self) -> None:
         """Raises the error that has ended a task of the connection, if that was our mistake."""
         self._fail(TransportClosed(self.url))
-        tasks = self._tasks()
-        for task in tasks:
-            task.cancel()
-        for ended in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(ended, Exception):
-                raise ended
+        for error in await end(self._tasks()):
+            raise error
 
     async def _opened(self, new: LogT) -> LogT:
         """A table's log, once it was read for the first time: the one that we have already, or this new one."""

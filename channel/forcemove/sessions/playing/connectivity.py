@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 from forcemove.follower.endpoint_viewer import EndpointViewer
+from forcemove.transport.ending import end
 from forcemove.workers.clock import seconds
 
 __all__ = ["ChainConnectivity", "Connectivity", "back_text", "lost_text", "reporting_connectivity"]
@@ -73,10 +74,8 @@ async def reporting_connectivity(
     try:
         yield
     finally:
-        reporting.cancel()
-        (ended,) = await asyncio.gather(reporting, return_exceptions=True)
-        if isinstance(ended, Exception):
-            raise ended
+        for error in await end([reporting]):
+            raise error
 
 
 async def _notify(connection: Connectivity, notify: Callable[[str], None], what: str) -> None:

@@ -23,6 +23,7 @@ from forcemove.sessions.service import TableService
 from forcemove.sessions.standby import relay_pauses
 from forcemove.sessions.table import PlayTable
 from forcemove.text.explanations import headline
+from forcemove.transport.ending import end
 from forcemove.transport.errors import TransportError
 from forcemove.transport.links import Link, public_url
 from forcemove.transport.offers import Offer, OtherOfferShown
@@ -84,10 +85,7 @@ class OpenTables:
             self.resume()
             await asyncio.Event().wait()
         finally:
-            tasks = list(self._tasks.values())
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(self._tasks.values())
 
     # ---------------------------------------------------------------------------------------------------------- opening
 

@@ -14,6 +14,7 @@ from forcemove.sessions.watching.watch_link import WatchLink
 from forcemove.text.explanations import headline
 from forcemove.transport.chat import CHAT_MARK
 from forcemove.transport.connect import connect_relay
+from forcemove.transport.ending import end
 from forcemove.transport.errors import LogBegins
 from forcemove.transport.faults import FAULT_SECONDS
 
@@ -114,11 +115,8 @@ class WatchedTables:
         try:
             await asyncio.Event().wait()
         finally:
-            tasks = list(self._tasks)
-            for task in tasks:
-                task.cancel()
             self._watched.clear()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(self._tasks)
 
     def _notify(self) -> None:
         self.on_change()
