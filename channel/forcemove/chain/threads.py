@@ -6,10 +6,12 @@ Where there are no threads another module of these names can be put in its place
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for_all
+from functools import partial
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
@@ -25,9 +27,26 @@ def start_thread(work: Callable[[], None], name: str) -> Thread:
     return thread
 
 
-def aside(work: Callable[[], T]) -> Awaitable[T]:
-    """What a function returns, or raises, that waits for something: the event loop goes on meanwhile."""
-    return asyncio.to_thread(work)
+def aside(work: Callable[[], T]) -> asyncio.Future[T]:
+    """What a function returns, or raises, that waits for something: the event loop goes on meanwhile. A process that
+    ends does not wait for it: the thread is none of the event loop's, which waits for its own."""
+    loop = asyncio.get_running_loop()
+    wanted: asyncio.Future[T] = loop.create_future()
+
+    def hand_over(done: Callable[[], None]) -> None:
+        with contextlib.suppress(asyncio.InvalidStateError):  # cancelled
+            done()
+
+    def run() -> None:
+        try:
+            done = partial(wanted.set_result, work())
+        except Exception as error:
+            done = partial(wanted.set_exception, error)
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(hand_over, done)
+
+    start_thread(run, "aside")
+    return wanted
 
 
 def wait(begun: Collection[Future[Any]], seconds: float) -> tuple[set[Future[Any]], set[Future[Any]]]:

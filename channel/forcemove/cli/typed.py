@@ -4,16 +4,14 @@ questions."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sys
-import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
+
+from forcemove.chain.threads import aside
 
 __all__ = ["TypedLines", "ask", "ask_in_thread"]
-
-T = TypeVar("T")
 
 
 def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
@@ -27,7 +25,7 @@ def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
 
 def ask_in_thread(question: Callable[..., Any], text: str, **options: Any) -> asyncio.Future[Any]:
     """The same while other tasks go on."""
-    return _in_thread(partial(ask, question, text, **options))
+    return aside(partial(ask, question, text, **options))
 
 
 class TypedLines:
@@ -39,7 +37,7 @@ class TypedLines:
     async def read(self) -> str:
         """The next line, without its end. A cancelled call loses no line. Raises `EOFError` at the end of the input."""
         if self._wanted is None:
-            self._wanted = _in_thread(_read)
+            self._wanted = aside(_read)
         line = await asyncio.shield(self._wanted)
         self._wanted = None
         if not line:
@@ -52,25 +50,3 @@ def _read() -> str:
         return sys.stdin.readline()
     except (OSError, ValueError):  # closed, or no text
         return ""
-
-
-def _in_thread(read: Callable[[], T]) -> asyncio.Future[T]:
-    """What somebody types, or the error of reading it. A program that ends does not wait for a line that nobody types:
-    its thread is a daemon, and none of the event loop's, which waits for its own."""
-    loop = asyncio.get_running_loop()
-    wanted: asyncio.Future[T] = loop.create_future()
-
-    def hand_over(done: Callable[[], None]) -> None:
-        with contextlib.suppress(asyncio.InvalidStateError):  # cancelled
-            done()
-
-    def run() -> None:
-        try:
-            done = partial(wanted.set_result, read())
-        except Exception as error:
-            done = partial(wanted.set_exception, error)
-        with contextlib.suppress(RuntimeError):  # the event loop is closed
-            loop.call_soon_threadsafe(hand_over, done)
-
-    threading.Thread(target=run, daemon=True).start()
-    return wanted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ from forcemove.browser.inspecting.subjects import read_subject
 from forcemove.browser.inspecting.uploads import read_upload
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Links
+from forcemove.chain.threads import aside
 from forcemove.errors import ForcemoveError
 from forcemove.text.deployments import deployment_lines
 from forcemove.text.reports import ReportPart
@@ -63,7 +63,7 @@ class InspectSection:
         return self._page(_shown(typed), parts, ())
 
     async def _ask_chain(self, question: Callable[[], ValueT]) -> ValueT:
-        return await asyncio.to_thread(question) if self._has_threads else question()
+        return await aside(question) if self._has_threads else question()
 
     def _page(self, typed: str, parts: Sequence[ReportPart], problem: Sequence[str]) -> web.Response:
         token = self._site.session.form_token
