@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from forcemove import open_journal
 from tests.cli.screens import COMMAND, Screen
 
 TWICE = """
@@ -99,3 +101,25 @@ def test_a_screen_that_was_left_is_not_left_again(tmp_path: Path) -> None:
     seen = screen.end()
     assert seen.code == 130
     assert any("You have left the table" in line for line in seen.lines)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("play", "tic-tac-toe", "--key", "key.json", "--relay", "ws://127.0.0.1:1"),
+        ("browse", "--key", "key.json", "--relay", "ws://127.0.0.1:1", "--no-open"),
+        ("watch", "--key", "key.json", "--for", "0x" + "11" * 20),
+        ("channel", "collect", "--key", "key.json", "--store", "journal"),
+    ],
+    ids=["play", "browse", "watch", "collect"],
+)
+def test_a_node_that_says_nothing_is_named_and_need_not_be_waited_for(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    with open_journal(str(tmp_path / "journal"), owner=os.urandom(16)), socket.create_server(("127.0.0.1", 0)) as node:
+        where = f"127.0.0.1:{node.getsockname()[1]}"
+        screen = Screen(COMMAND, *arguments, "--chain", f"http://{where}", columns=80, folder=tmp_path)
+        screen.reach(f"Asking {where}")
+        assert screen.end_by(signal.SIGINT) == 130
+    seen = screen.end()
+    assert [line for line in seen.lines if line] == ["Error: Interrupted."]

@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from forcemove.backoff import Backoff
 from forcemove.cli.errors import Explained
+from forcemove.cli.terminal import waiting
 from forcemove.errors import ForcemoveError
 
 if TYPE_CHECKING:
@@ -36,14 +35,18 @@ def open_nodes(
 ) -> tuple[Chain, ...]:
     """The chain through each endpoint, in their order; at least one. `expected`: the right chain ids, as far as they
     are known. `waits`: where no endpoint answers, say so once and try again until one does. `notify`: is called with a
-    line for each endpoint that is away, or is left out because of another chain id; standard error unless given.
+    line for each endpoint that is away, or is left out because of another chain id. Unless it is given, standard error
+    has these lines, and a status says meanwhile who is asked.
 
     Raises `WrongChain` where the endpoints are of several chains and nothing says which of them is right;
     `NotAnEthereumEndpoint` and `Unreachable` where none can be used; `Explained`, and `InvalidValue`.
     """
     chosen = tuple(dict.fromkeys(endpoints))
     require_lasting(chosen)
-    return _Opening(chosen, frozenset(expected), notify or _notify).run(waits=waits)
+    if notify is not None:
+        return _Opening(chosen, frozenset(expected), notify).run(waits=waits)
+    with waiting(f"Asking {_names(chosen)}") as terminal:
+        return _Opening(chosen, frozenset(expected), terminal.note).run(waits=waits)
 
 
 def require_lasting(endpoints: Sequence[str]) -> None:
@@ -64,8 +67,8 @@ def endpoint_name(endpoint: str) -> str:
     return host or scheme_or_path
 
 
-def _notify(text: str) -> None:
-    click.echo(text, err=True)
+def _names(endpoints: Sequence[str]) -> str:
+    return ", ".join(map(endpoint_name, endpoints))
 
 
 class _Opening:
@@ -93,8 +96,7 @@ class _Opening:
                 return self._opened(chain_id)
             self._require_hope(waits=waits)
             if not is_reported:
-                names = ", ".join(map(endpoint_name, self._endpoints))
-                self._notify(f"chain       {names} is out of reach. It is tried again.")
+                self._notify(f"chain       {_names(self._endpoints)} is out of reach. It is tried again.")
             is_reported = True
             time.sleep(pauses.next_pause())
 

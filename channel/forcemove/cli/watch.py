@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.endpoints import open_nodes
+from forcemove.cli.endpoints import endpoint_name, open_nodes
 from forcemove.cli.errors import Explained
 from forcemove.cli.options import FILE
 from forcemove.cli.parameters import ADDRESS, AMOUNT, KEY_FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
+from forcemove.cli.terminal import waiting
 from forcemove.text.amounts import exact_amount
 from forcemove.watchtower.service.limits import ServiceLimits
 from forcemove.watchtower.settings import TowerSettings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator
     from forcemove.chain.book import AddressBook
     from forcemove.chain.chain import Chain
+    from forcemove.game import Game
     from forcemove.protocol.app import Rules
     from forcemove.protocol.signing import Key
 
@@ -162,6 +164,7 @@ def watch(
     from forcemove.chain.endpoints import answering
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
+    from forcemove.cli.games import usable_games
     from forcemove.cli.key import open_key_file
     from forcemove.sessions.standby import when_answered
     from forcemove.watchtower.service.server import MakeTower, ServiceSettings, serve
@@ -171,11 +174,18 @@ def watch(
     if len(served) < len(clients):
         raise click.UsageError("--for names an address twice.")
     log_to_stderr(_ROOM, as_json)
-    chains = open_nodes(endpoints, expected=chain_ids_of_books(book), notify=_warn)
-    there = asyncio.run(when_answered(lambda: answering(chains), _warn))
-    chains = (*there, *(each for each in chains if each not in there))
-    book_ = open_book(book, chains[0])
-    apps, adjudicators = _contracts(book_, chains)
+    games = usable_games()
+    with waiting(f"Asking {', '.join(map(endpoint_name, endpoints))}") as terminal:
+
+        def warn(text: str) -> None:
+            terminal.close()  # the log has the line
+            _LOG.warning("a node does not answer, or is left out", extra={"facts": {"error": text}})
+
+        chains = open_nodes(endpoints, expected=chain_ids_of_books(book), notify=warn)
+        there = asyncio.run(when_answered(lambda: answering(chains), warn))
+        chains = (*there, *(each for each in chains if each not in there))
+        book_ = open_book(book, chains[0])
+        apps, adjudicators = _contracts(games, book_, chains)
     key = open_key_file(key_file)
     _warn_of_an_empty_account(chains[0], key)
     limits = ServiceLimits(**{name: numbers.pop(name) for name in _LIMITS})
@@ -200,19 +210,20 @@ def _say_ready(url: str, key: Key, store: str, chain_id: int, as_json: bool) -> 
     say_ready(ready, words, as_json)
 
 
-def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, Rules], list[Adjudicator]]:
+def _contracts(
+    games: Sequence[Game], book: AddressBook, chains: Sequence[Chain]
+) -> tuple[dict[bytes, Rules], list[Adjudicator]]:
     """The rules of the installed games, by their contracts' addresses; and the adjudicator through each endpoint, which
     is genuine, and knows the games' errors."""
     from forcemove.chain.adjudicator import Adjudicator
     from forcemove.chain.create2 import derived_address
     from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
     from forcemove.chain.reverts import NO_ERRORS, app_errors
-    from forcemove.cli.games import usable_games
 
     require_genuine_contract(chains[0], adjudicator_artifact(), book.adjudicator, book.factory)
     apps: dict[bytes, Rules] = {}
     errors = NO_ERRORS
-    for game in usable_games():
+    for game in games:
         entry = book.contracts.get(game.artifact.name)
         if entry is not None and entry.address == derived_address(game.artifact, book.factory):
             apps[entry.address] = game
@@ -223,10 +234,6 @@ def _contracts(book: AddressBook, chains: Sequence[Chain]) -> tuple[dict[bytes, 
             "Install the games that it is to watch, or name another book with --book.",
         )
     return apps, [Adjudicator(chain, book.adjudicator, errors) for chain in chains]
-
-
-def _warn(text: str) -> None:
-    _LOG.warning("a node does not answer, or is left out", extra={"facts": {"error": text}})
 
 
 def _warn_of_an_empty_account(chain: Chain, key: Key) -> None:

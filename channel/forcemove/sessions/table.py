@@ -304,8 +304,10 @@ class PlayTable:
         if not offer.is_friendly:
             self._service.require_within_limits(offer.asset, offer.deposit, offer.duration)
         payer = self._wallet.payer_address
+        self._port.status("Asking the node")
         for line in await when_answered(lambda: self._venue.costs_lines(offer, payer), self._port.note):
             self._port.say(line)
+        self._port.status("Asking the relay")
 
 
 def _is_alike(stored: Offer, wanted: Offer) -> bool:

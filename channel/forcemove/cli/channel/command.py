@@ -170,12 +170,12 @@ def _read_chain(stored: JournalChannel, chain: Chain) -> tuple[Adjudicator, Chan
     domain = stored.channel.agreement.domain
     if chain.chain_id != domain.chain_id:
         raise WrongChain(chain.endpoint, domain.chain_id, chain.chain_id)
-    if (elsewhere := stored.elsewhere(chain)) is not None:
-        raise elsewhere
     errors = app_errors(stored.game.artifact, stored.game.errors) if stored.game else NO_ERRORS
     adjudicator = Adjudicator(chain, domain.adjudicator, errors)
     outcome = stored.newest.state.outcome if stored.newest else ()
     with waiting("Reading the chain"):
+        if (elsewhere := stored.elsewhere(chain)) is not None:
+            raise elsewhere
         participants = stored.channel.agreement.fixed_part.participants
         return adjudicator, read_channel(adjudicator, stored.id, stored.metadata.from_block, participants, outcome)
 
@@ -221,7 +221,9 @@ def verify(store: str, id_: str, endpoint: str | None, as_json: bool) -> int:
 
     with open_store(store) as journal:
         stored = find_channel(journal, id_)
-    on_chain = examine_on_chain(stored, *_read_chain(stored, open_node(endpoint))) if endpoint else ()
+    read = _read_chain(stored, open_node(endpoint)) if endpoint else None
+    with waiting("Comparing"):
+        on_chain = () if read is None else examine_on_chain(stored, *read)
     findings = [*examine(stored), *on_chain]
     is_sound = not any(each.is_wrong for each in findings)
     if as_json:

@@ -12,6 +12,7 @@ from forcemove.cli.deploy import open_book, require_not_mainnet
 from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.games import usable_games
 from forcemove.cli.key import open_key_file
+from forcemove.cli.terminal import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,10 @@ class TableArguments:
         """What the token that is played for says of itself; None for ether. Raises as `read_token`."""
         from forcemove.sessions.meetings.tokens import read_token
 
-        return read_token(chains, self.asset) if self.asset is not None and any(self.asset) else None
+        if self.asset is None or not any(self.asset):
+            return None
+        with waiting("Asking what the token says of itself"):
+            return read_token(chains, self.asset)
 
     def open_wallet(self) -> Wallet:
         """The player's keys. The key signs states; the account, or the wallet, pays, else the same key; the one that
