@@ -36,6 +36,7 @@ from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command, Said
 from tests.cli.nodes import wait_until
+from tests.cli.screens import COMMAND, Screen
 from tests.node.test_node import House
 from tests.scenarios.story import DEPOSIT, DURATION, KEYS, STAKE, Playground
 
@@ -305,6 +306,24 @@ def test_challenge_starts_the_clock_and_collect_brings_the_money_home(home: Call
     assert said.code == 0
     assert "closed; nothing is left on the chain" in said.out
     assert alice.held() == 0
+
+
+DRAWN_AT_ONCE = """
+from functools import partialmethod
+from rich.live import Live
+Live.start = partialmethod(Live.start, True)
+"""
+"""A status that is on the screen as soon as it is there, and not a moment later."""
+
+
+def test_at_a_terminal_each_line_is_one_of_its_own_beside_the_status(home: Callable[..., Home], tmp_path: Path) -> None:
+    alice = home(until=6)
+    id_, endpoint = alice.ids[0].hex(), alice.house.chain.endpoint
+    asked = ("--store", "0.journal", "--chain", endpoint, "--key", "0.key")
+    command = (COMMAND, "channel", "collect", id_, *asked)
+    seen = Screen(*command, columns=200, folder=tmp_path, before=DRAWN_AT_ONCE).end()
+    assert [line for line in seen.lines if line] == [line for line in seen.lines if line.startswith(f"0x{id_[:8]}…")]
+    assert seen.code == 1, seen.lines
 
 
 def test_threat_104_after_a_closed_laptop_commands_tell_what_was_paid(home: Callable[..., Home]) -> None:

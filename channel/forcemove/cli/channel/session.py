@@ -55,8 +55,8 @@ class SessionOptions:
 class JournalSession:
     """A node on a journal. `journal`: the one that was named. `chain`: the one that was named, by its first endpoint.
     `seen`: what this session has paid, and has shown of the end of the command's channel. `became`: by request, None
-    where it is mined, the error where it failed. All other channels that the journal has on the chain are defended
-    meanwhile."""
+    where it is mined, the error where it failed. `say` and `note`: as of its terminal. All other channels that the
+    journal has on the chain are defended meanwhile."""
 
     def __init__(
         self,
@@ -74,11 +74,12 @@ class JournalSession:
         - `key`: signs for the channels that the command drives.
         - `payer`: sends the transactions and pays for them; None for `key`.
         - `max_cost`: see `Node.add`.
-        - `terminal`: where notes of the defence are printed.
+        - `terminal`: where lines are printed.
         """
         self._payer, self._chains = payer, tuple(chains)
         self.journal, self.chain, self._key = journal, chains[0], key
         self._max_cost, self._terminal = max_cost, terminal
+        self.say, self.note = terminal.say, terminal.note
         self._node = Node(journal, on_error=self._on_node_error)
         self._defence = Defence(journal, self._node, chains, usable_games(), payer or key, terminal.note)
         self.seen = EndObserver()

@@ -10,7 +10,6 @@ from forcemove.cli.channel.session import JournalSession, SessionOptions, opened
 from forcemove.cli.channel.stores import find_channel, find_channels, read_all
 from forcemove.cli.errors import Explained
 from forcemove.cli.pages import result_lines, show_field
-from forcemove.cli.wrapping import echo
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
 from forcemove.inspect.journal_channel import JournalChannel, left_in
@@ -49,12 +48,12 @@ def challenge(asked: SessionOptions, id_: str, *, waits: bool) -> None:
         if not _has_come_about(driven, before):
             raise Explained("The challenge did not come about, and is not tried again.", "Give the same command again.")
         if driven.phase is Phase.CHALLENGED:
-            echo(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
+            session.say(f"The clock runs until {show_time(driven.channel.status.finalizes_at)}.")
         if waits:
             session.run(lambda: driven.phase not in _RUNNING, status)
-            _report_end(driven, session.seen)
+            _report_end(session, driven)
         else:
-            echo(f"After that, `{program()} channel collect` brings home what is paid.")
+            session.say(f"After that, `{program()} channel collect` brings home what is paid.")
 
 
 def _has_come_about(driven: ManagedChannel, before: Status) -> bool:
@@ -87,12 +86,12 @@ def conclude(asked: SessionOptions, id_: str) -> None:
         stored = find_channel(session.journal, id_)
         session.require_ours(stored)
         if stored.channel.record.closed:
-            echo("All is paid out already.")
+            session.say("All is paid out already.")
             return
         driven = session.drive(stored)
         driven.feed(ConcludeWanted())  # before anything else is done, such as paying in
         session.run(lambda: _is_left(driven), _status_of([driven], session.seen))
-        _report_end(driven, session.seen)
+        _report_end(session, driven)
 
 
 def _is_left(driven: ManagedChannel) -> bool:
@@ -111,15 +110,15 @@ def collect(asked: SessionOptions, ids: tuple[str, ...], *, waits: bool) -> int:
     with opened(asked) as session:
         chosen = _here(session, _chosen(session, ids))
         if not chosen:
-            echo("No open channel of this key is of this chain.")
+            session.say("No open channel of this key is of this chain.")
             return 0
         driven = [session.drive(stored, signs=False) for stored in chosen]
         session.run(lambda: not (waits and any(map(_is_waiting, driven))), _status_of(driven))
         for stored, each in zip(chosen, driven, strict=True):
-            echo(_what_is_left(stored, each))
+            session.say(_what_is_left(stored, each))
         owed = [line for each in driven for line in _owed(each, session.became)]
         for line in owed:
-            echo(line, err=True)
+            session.note(line)
     return 1 if owed or any(left_in(each.channel) for each in driven) else 0
 
 
@@ -133,7 +132,7 @@ def _chosen(session: JournalSession, ids: tuple[str, ...]) -> list[JournalChanne
         return find_channels(session.journal, ids)
     found, damaged = read_all(session.journal)
     for id_, problem in damaged:
-        echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
+        session.note(f"{hex_text(id_)} cannot be read: {problem}")
     open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
     return [each for each in open_ if each.is_of(session.chain.chain_id, session.account)]
 
@@ -143,7 +142,7 @@ def _here(session: JournalSession, chosen: list[JournalChannel]) -> list[Journal
     here = [each for each in chosen if session.elsewhere(each) is None]
     for each in chosen:
         if each not in here:
-            echo(elsewhere_line(each.id), err=True)
+            session.note(elsewhere_line(each.id))
     return here
 
 
@@ -163,17 +162,18 @@ def _status_of(driven: list[ManagedChannel], seen: EndObserver | None = None) ->
     return status
 
 
-def _report_end(driven: ManagedChannel, seen: EndObserver) -> None:
+def _report_end(session: JournalSession, driven: ManagedChannel) -> None:
     if driven.phase is Phase.CLOSED:
-        echo("All is paid out.")
+        session.say("All is paid out.")
     elif left_in(driven.channel):
-        echo("The challenge was answered: play can go on.")
+        session.say("The challenge was answered: play can go on.")
     else:
-        echo("Nothing is left on the chain.")
+        session.say("Nothing is left on the chain.")
+    seen = session.seen
     result = seen.of(driven.channel, driven.chain.time)
     if result.ending is not Ending.OPEN and (not result.shares or any(share.deposited for share in result.shares)):
-        echo("\n".join(result_lines(result, driven.tokens)))
-        echo(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
+        session.say("\n".join(result_lines(result, driven.tokens)))
+        session.say(show_field("gas", f"{format_amount(seen.cost)}, since this command began"))
 
 
 def _what_is_left(stored: JournalChannel, driven: ManagedChannel) -> str:
