@@ -85,3 +85,13 @@ def test_the_key_signs_the_account_pays_and_the_payout_is_paid(world: World) -> 
     channel = world.channel(world.alice)
     assert channel.agreement.fixed_part.participants[0] == poor.address
     assert world.held(channel) == 0
+
+
+def test_who_plays_the_same_game_in_a_second_terminal_is_told(world: World) -> None:
+    host = world.sit(world.alice, *CREATE)
+    world.sit(world.bob, "--join", host.link(), "--yes")
+    host.reach("choose rock, which")
+    second = world.sit(world.alice)
+    second.reach("Another process plays this")
+    second.screen.send_signal(signal.SIGINT)
+    assert second.end().code == 130

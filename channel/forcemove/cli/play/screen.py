@@ -114,6 +114,8 @@ class Screen:
         """Print a line that stays."""
         self._said.append(text)
         self._has_said.set()
+        if not self._app.is_running:  # nothing stands below yet
+            self._flush()
 
     def note(self, text: str) -> None:
         """Print a line about an error."""
