@@ -39,6 +39,31 @@ def test_who_presses_it_twice_is_told_what_was_interrupted(at_the_end: str, code
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "Error: Interrupted.\n")
 
 
+AT_AN_IMPORT = """
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["forcemove", "verify", "--chain", "http://127.0.0.1:1"]
+from forcemove.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"), [("click", -2, ""), ("forcemove.cli.verify", 130, "\nError: Interrupted.\n")]
+)
+def test_who_presses_it_while_the_program_begins_sees_no_traceback(name: str, code: int, words: str) -> None:
+    """It is over before the command line is there, and is told from then on."""
+    command = [sys.executable, "-c", AT_AN_IMPORT.format(name=name)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  # this very interpreter
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", words)
+
+
 AT_THE_STATUS = """
 import os, signal
 from rich.console import Console

@@ -118,6 +118,8 @@ def main() -> None:
         elif signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # no `nohup`
             signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # in order: it has processes
     finish = open_streams()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # until here there was nothing to tell
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     code, unwritten = call(sys.argv[1:]), run(finish)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a Python that is about to end would show a traceback
     sys.exit(code or unwritten)
