@@ -90,6 +90,11 @@ class Screen:
         """Wait until this is on the screen no more."""
         self._read_until(lambda: not any(text in line for line in self._screen.display))
 
+    def resize(self, *, columns: int, rows: int) -> None:
+        """Make the terminal as large as this."""
+        self._screen.resize(rows, columns)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
     def hang_up(self) -> None:
         """Close the terminal, as its window would be closed."""
         os.close(self._master)

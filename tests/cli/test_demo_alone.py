@@ -125,6 +125,22 @@ def test_a_person_plays_on_a_screen(tmp_path: Path, game: str, size: tuple[int, 
     assert any(BALANCE.fullmatch(line) for line in seen.lines)
 
 
+def test_on_a_low_terminal_what_may_happen_is_shown_before_the_board(tmp_path: Path) -> None:
+    """And what is wrong with what was typed; the rest is said to be missing."""
+    screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=100, rows=10, folder=tmp_path)
+    screen.reach("Bob can challenge you.")
+    screen.reach("There is more: make this terminal higher.")
+    screen.answer(">", "nonsense\r")
+    screen.reach("Type one of these: 0, 1")
+    assert "There is more: make this terminal higher." in map(str.rstrip, screen.settle())
+    screen.resize(columns=100, rows=40)
+    screen.reach("place an X in the lower right corner")
+    screen.reach(" 6 | 7 | 8")
+    screen.lose("There is more")
+    screen.type("\x03")
+    assert screen.end().code == 130
+
+
 def test_a_person_may_go_at_any_time(tmp_path: Path) -> None:
     screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=80, rows=24, folder=tmp_path)
     screen.reach("leave ")

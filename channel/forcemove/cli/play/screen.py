@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
@@ -30,6 +31,7 @@ Styled = tuple[str, str]
 Options = Sequence[tuple[str, str]]
 """What can be typed, with an explanation each."""
 _WORD = 10
+_MORE = "There is more: make this terminal higher."
 _FEW = 5
 """Options that each have a line of their own; more options stand two on a line, so that all fit on a screen."""
 
@@ -65,6 +67,21 @@ def option_lines(options: Options, width: int) -> list[str]:
             lines += wrapped(text, width, _WORD + 2)
             waiting = ""
     return [*lines, waiting] if waiting else lines
+
+
+def _fitting(content: TableContent, options: Options, width: int, room: int) -> list[Styled]:
+    """The lines of both, at most `room`. Where there are more, options are left out, and then the board; what would
+    happen next, and the warning, stay."""
+    shown: list[Styled] = [("", line) for line in option_lines(options, width)]
+    lines = [*content_lines(content, width), *shown]
+    if len(lines) <= room:
+        return [("", ""), *lines][-room:]
+    more = [("reverse", line) for line in wrapped(_MORE, width)]
+    room = max(0, room - len(more))
+    lines = list(content_lines(content, width))
+    if len(lines) > room:
+        lines = list(content_lines(replace(content, board=()), width))
+    return [*[*lines, *shown][:room], *more]
 
 
 _TICK = 0.5
@@ -158,11 +175,10 @@ class Screen:
         return self._app.output.get_size().columns
 
     def _text(self) -> StyleAndTextTuples:
-        width, self._is_read = self._width, True
-        lines: list[Styled] = [("", ""), *content_lines(self._content, width)]
-        lines += (("", line) for line in option_lines(self._options(), width))
-        lines += (("reverse", line) for line in (wrapped(self._hint, width) if self._hint else ()))
-        return [(style, f"{line}\n") for style, line in lines]
+        size, self._is_read = self._app.output.get_size(), True
+        hint = wrapped(self._hint, size.columns) if self._hint else []
+        lines = _fitting(self._content, self._options(), size.columns, size.rows - len(hint) - 1)
+        return [(style, f"{line}\n") for style, line in [*lines, *(("reverse", line) for line in hint)]]
 
     # --------------------------------------------------------------------------------------------------------- typing
 
