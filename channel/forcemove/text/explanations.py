@@ -330,8 +330,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "It came from FORCEMOVE_PRIVATE_KEY where that is set, else from what was typed or piped in.",
     ),
     "JournalUnusable": (
-        "There can be no journal at {where}: {reason}.",
-        "Check the path or URL, and who may read and write there; nothing was changed.",
+        "No journal can be opened or made at {where}: {reason}.",
+        "Check the path or URL, who may read and write there, and whether the disk is full; nothing was changed.",
     ),
     "NotAJournal": (
         "{where} is not a journal of Forcemove: {reason}.",
