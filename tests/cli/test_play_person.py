@@ -94,4 +94,6 @@ def test_who_plays_the_same_game_in_a_second_terminal_is_told(world: World) -> N
     second = world.sit(world.alice)
     second.reach("Another process plays this")
     second.screen.send_signal(signal.SIGINT)
-    assert second.end().code == 130
+    seen = second.end()
+    assert seen.code == 130
+    assert not any("other channel is open" in line for line in seen.lines)

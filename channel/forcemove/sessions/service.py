@@ -241,8 +241,8 @@ class TableService:
         )
         self._notices.seat(setup.id, match, seat.output)
         try:
+            self._played.add(setup.id)
             driven = await when_free(lambda: self._add(setup), seat.output.say)
-            self._played.add(driven.id)
             self._notices.has_played = True
             seat.attach(driven, match.names, match.move_clock)
             yield driven
