@@ -36,6 +36,15 @@ def begun_anew(blocks: int = 0) -> MemoryNode:
     return chain.node
 
 
+def without_contracts(blocks: int) -> MemoryNode:
+    """A chain on which nobody has deployed anything."""
+    node = MemoryNode()
+    for _ in range(blocks):
+        node.next_time += 5
+        node.mine()
+    return node
+
+
 class Resumed:
     """A follower that is given a channel from before, through an endpoint of each of these nodes."""
 
@@ -87,10 +96,7 @@ def test_a_chain_that_ends_before_the_channel_began(playground: Playground, stor
 
 def test_a_chain_without_the_contracts(playground: Playground, story: Story) -> None:
     """Nobody has deployed anything yet."""
-    node = MemoryNode()
-    for _ in range(story.assembly.from_block + 1):
-        node.next_time += 5
-        node.mine()
+    node = without_contracts(story.assembly.from_block + 1)
     resumed = Resumed(playground, story, node)
     assert resumed.look().channel_errors == {resumed.id: resumed.error(node)}
 
@@ -126,6 +132,21 @@ def test_threat_43_what_the_endpoint_of_another_chain_says_is_told_and_does_not_
     assert look.channel_errors == {}
     assert look.updates.keys() == {resumed.id}
     assert look.differences == {resumed.id: ViewsDiffer()}
+
+
+def test_threat_22_a_chain_that_begins_anew_without_the_contracts(playground: Playground, story: Story) -> None:
+    """As a test chain does whose owner starts it again. It was told as no Ethereum node at all."""
+    story.play_until(6)
+    resumed = Resumed(playground, story, _node(playground), is_doubted=False)
+    assert resumed.look().channel_errors == {}
+    resumed.endpoints[0].answer = without_contracts(story.chain.block_number() + 1).ask
+    assert [type(each) for each in _wrong_at_last(resumed.look)] == [AnotherChain]
+    resumed.endpoints[0].answer = _node(playground).ask
+    assert _wrong_at_last(resumed.look) == []
+    story.mine()
+    look = resumed.look()
+    assert look.channel_errors == {}
+    assert look.errors == []
 
 
 @pytest.mark.parametrize("later", [0, 60])

@@ -24,7 +24,7 @@ from operator import attrgetter
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import Steps
-from forcemove.chain.errors import EndpointFailed, EndpointHangs, Unreachable
+from forcemove.chain.errors import EndpointFailed, EndpointHangs, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.task_queue import Priority
 from forcemove.chain.worker import Look, waiting_for
 from forcemove.errors import ForcemoveError, PassingError
@@ -158,14 +158,27 @@ class Follower:
             self._done_at = head.hash
             return False
         doubted = self._live if any(each.is_doubted for each in self._open.values()) else {}
-        self._elsewhere = yield from self._origins.without_contract(tuple(doubted.values()), head)
-        if self._elsewhere:
-            self._open |= doubted
+        if (yield from self._has_no_contract(doubted, head)):
             return False
-        yield from self._read_statuses(last)
+        try:
+            yield from self._read_statuses(last)
+        except NotAnEthereumEndpoint:
+            self._open |= self._live
+            for each in self._live.values():
+                each.is_doubted = True
+            if (yield from self._has_no_contract(self._live, head)):
+                return False
+            raise
         if (yield from self._find_fork(last, head.next_time)):
             yield from self._read_statuses(last)
         return True
+
+    def _has_no_contract(self, doubted: Mapping[bytes, FollowedChannel], head: Head) -> Steps[bool]:
+        """Whether there is no adjudicator, on a chain on which none of these channels began."""
+        self._elsewhere = yield from self._origins.without_contract(tuple(doubted.values()), head)
+        if self._elsewhere:
+            self._open |= doubted
+        return bool(self._elsewhere)
 
     def _read_statuses(self, last: Block) -> Steps[None]:
         watched: Sequence[WatchedStatus] = self._watched
