@@ -9,7 +9,7 @@ import pytest
 
 from forcemove.chain import asking, endpoints, errors, rpc
 from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import answering, answers
+from forcemove.chain.endpoints import answering, answers, poll
 from tests.simulation.chain import MemoryChain
 
 
@@ -50,6 +50,25 @@ def test_who_hangs_is_not_waited_for_where_another_answers(monkeypatch: pytest.M
     thread.join(10)
     gate.set()
     assert found == [[2]]
+
+
+def test_where_an_answer_is_wanted_others_are_waited_for_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "_GRACE", 0.0)
+    late, never = threading.Event(), threading.Event()
+    found: list[list[int]] = []
+    asked = chains(Endpoint(1), Endpoint(2, late), Endpoint(3, never))
+
+    def ask() -> None:
+        answered, _ = poll(asked, _number, lambda number: number == 2)
+        found.append(list(answered.values()))
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(0.2)
+    late.set()
+    thread.join(10)
+    never.set()
+    assert found == [[1, 2]]
 
 
 def test_who_is_down_is_left_out() -> None:

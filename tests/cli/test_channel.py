@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,12 @@ from msgspec.structs import replace
 
 from forcemove import Adjudicator, ChannelSetup, Node, Phase, SignedState, open_journal
 from forcemove.chain import addresses, errors, worker
+from forcemove.chain.asking import Steps, ask_now
+from forcemove.chain.chain import Chain
 from forcemove.chain.local import AnvilChain, connect, local_keys
+from forcemove.cli.channel.session import JournalSession
 from forcemove.cli.wrapping import wrapped
+from forcemove.follower.errors import AnotherChain
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.inspect.journal_channel import read_channels, read_listed_channel
 from forcemove.keys.key_files import UNLOCK_VARIABLE, write_key_file
@@ -33,6 +38,7 @@ from forcemove.text.amounts import format_amount
 from forcemove.workers.outbox import Outbox
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
+from tests.chain.test_endpoints import Endpoint, chains
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command, Said
 from tests.cli.nodes import wait_until
@@ -561,6 +567,22 @@ def at_most(times: int, poll: Callable[[Node], bool]) -> Callable[[Node], bool]:
         return poll(node)
 
     return counted
+
+
+def test_a_command_waits_for_no_node_that_hangs_before_it_begins() -> None:
+    """It did for each channel in turn, twice: a quarter of a minute each, before anything was answered."""
+    gate, found = Event(), list[AnotherChain | None]()
+
+    def steps(chain: Chain) -> Steps[None]:
+        yield from chain.block_number.steps()
+
+    session: Any = SimpleNamespace(_chains=chains(Endpoint(None, gate), Endpoint(7)))
+    stored: Any = SimpleNamespace(elsewhere_steps=steps, elsewhere=lambda chain: ask_now(chain.rpc, steps(chain)))
+    thread = Thread(target=lambda: found.append(JournalSession.elsewhere(session, stored)), daemon=True)
+    thread.start()
+    thread.join(10)
+    gate.set()
+    assert found == [None]
 
 
 def test_collect_answers_an_old_state_and_signs_nothing(home: Callable[..., Home]) -> None:

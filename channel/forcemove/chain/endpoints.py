@@ -31,20 +31,22 @@ def answering(chains: Sequence[Chain]) -> list[Chain]:
 
 
 def poll(
-    chains: Sequence[Chain], ask: Callable[[Chain], Steps[T]]
+    chains: Sequence[Chain], ask: Callable[[Chain], Steps[T]], is_enough: Callable[[T], bool] | None = None
 ) -> tuple[dict[Chain, T], dict[Chain, BaseException]]:
-    """What each endpoint has answered, and how each has failed, as of `answers`; one that is late is in neither."""
+    """What each endpoint has answered, and how each has failed, as of `answers`; one that is late is in neither.
+    `is_enough`: of an answer, whether no other is waited for any longer; all are while there is none."""
     begun = {chain: chain.worker.begin(ask(chain), Priority.SHOW) for chain in chains}
     waiting, until = set(begun.values()), time.monotonic() + _LONGEST
     while waiting and (left := until - time.monotonic()) > 0:
         ended, waiting = wait(waiting, left)
-        if any(each.exception() is None for each in ended):
-            until = min(until, time.monotonic() + _GRACE)
+        found = [each.result() for each in ended if each.exception() is None]
+        if found and (is_enough is None or any(map(is_enough, found))):
+            until = min(until, time.monotonic() + (_GRACE if is_enough is None else 0.0))
     for each in waiting:
         each.cancel()
     errors = {chain: each.exception() for chain, each in begun.items() if each not in waiting}
-    found = {chain: begun[chain].result() for chain, error in errors.items() if error is None}
-    return found, {chain: error for chain, error in errors.items() if error is not None}
+    answered = {chain: begun[chain].result() for chain, error in errors.items() if error is None}
+    return answered, {chain: error for chain, error in errors.items() if error is not None}
 
 
 def _answered(chains: Sequence[Chain], ask: Callable[[Chain], Steps[T]]) -> dict[Chain, T]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forcemove.chain.adjudicator import Adjudicator
-from forcemove.chain.asking import ask_now
+from forcemove.chain.asking import Steps, ask_now
 from forcemove.chain.chain import Chain
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.follower.errors import AnotherChain
@@ -140,11 +140,15 @@ class JournalChannel:
     def elsewhere(self, chain: Chain) -> AnotherChain | None:
         """Why this chain, which has the channel's chain id, is not the one on which the channel began; None where it
         is. Raises `ChainError`."""
+        return ask_now(chain.rpc, self.elsewhere_steps(chain))
+
+    def elsewhere_steps(self, chain: Chain) -> Steps[AnotherChain | None]:
+        """What `elsewhere` asks."""
         agreement, metadata = self.channel.agreement, self.metadata
         adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
         assets = [asset for asset, _ in agreement.deposits]
         origin = Origin(metadata.from_block, metadata.origin_hash)
-        return ask_now(adjudicator.rpc, find_elsewhere(adjudicator, self.id, assets, origin))
+        return find_elsewhere(adjudicator, self.id, assets, origin)
 
     def assembly(self, chain: Chain, others: Sequence[Chain] = ()) -> Assembly:
         """The channel, assembled again to be driven; `others`: the same chain through other endpoints. Asks no chain.

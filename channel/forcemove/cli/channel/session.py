@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forcemove.chain.chain import Chain
-from forcemove.chain.errors import WrongChain
+from forcemove.chain.endpoints import poll
+from forcemove.chain.errors import Unreachable, WrongChain
 from forcemove.cli.channel.stores import open_store, read_all
 from forcemove.cli.endpoints import open_nodes
 from forcemove.cli.errors import Explained
@@ -105,21 +106,11 @@ class JournalSession:
 
     def elsewhere(self, stored: JournalChannel) -> AnotherChain | None:
         """Why none of the endpoints is of the chain on which the channel began, though it has its chain id; None where
-        one is. Raises `PassingError` where no endpoint answers."""
-        found: AnotherChain | None = None
-        failure: PassingError | None = None
-        for chain in self._chains:
-            try:
-                elsewhere = stored.elsewhere(chain)
-            except PassingError as error:
-                failure = failure or error
-                continue
-            if elsewhere is None:
-                return None
-            found = found or elsewhere
-        if found is None and failure is not None:
-            raise failure
-        return found
+        one is. All are asked at once. Raises the first one's error where none answers."""
+        found, failed = poll(self._chains, stored.elsewhere_steps, lambda each: each is None)
+        if not found:
+            raise next(iter(failed.values()), Unreachable(self.chain.endpoint, "it did not answer in time"))
+        return None if None in found.values() else next(iter(found.values()))
 
     def drive(self, stored: JournalChannel, *, signs: bool = True) -> ManagedChannel:
         """Drive a channel. The lease of another process, which may have died, is waited for once.
