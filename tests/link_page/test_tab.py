@@ -55,6 +55,22 @@ async def test_a_move_is_made_by_a_form_and_shown_to_who_listens() -> None:
         await until(lambda: "signed turn 5" in shown["happened"])
 
 
+async def test_a_page_that_cannot_be_shown_says_so_and_is_shown_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("<a mistake>")
+
+    async with playing() as tab:
+        shown: dict[str, str] = {}
+        tab.listen(f"{tab.path}/events", lambda panels: shown.update(json.loads(panels)))
+        await until(lambda: ">live<" in shown.get("live", ""))
+        monkeypatch.setattr(PlaygroundPages, "view", fail)
+        tab.post("/playground/press", {"button": "silent"})
+        await until(lambda: "KeyError(&#x27;&lt;a mistake&gt;&#x27;). Reload the page." in shown["live"])
+        monkeypatch.undo()
+        await send(tab, "/playground/press", button="fair")
+        await until(lambda: ">live<" in shown["live"])
+
+
 async def test_a_game_that_was_played_is_listed_replayed_and_recorded() -> None:
     async with playing() as tab:
         await move(tab, "4")

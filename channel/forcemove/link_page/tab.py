@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from html import escape
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -26,6 +28,10 @@ __all__ = ["PageTab", "TabAnswer", "games_for_two"]
 _CHANNEL = re.compile(r"/(c|games)/0x([0-9a-f]{64})(/events|/record|/act|/say)?")
 _LONGEST_WAIT = 3600.0
 """Seconds after which a stream looks again though nothing has changed."""
+_LIVE = '<span id="live" role="status">live</span>'
+_LOST = '<span id="live" role="status" class="lost">Not shown: {}. Reload the page.</span>'
+
+_LOG = logging.getLogger(__name__)
 
 
 class TabAnswer(NamedTuple):
@@ -138,14 +144,23 @@ class PageTab:
         self._source.changes.streams += 1
         try:
             while True:
-                number, found = changes.number, self._panels(path, at)
+                number, found = changes.number, self._panels_or_why(path, at)
                 if found is None:
                     return
-                if fresh := shown.fresh({**nav_panel(self._site.nav), **found}):
+                if fresh := shown.fresh(found):
                     show(fresh)
                 await changes.after(number, _LONGEST_WAIT)
         finally:
             self._source.changes.streams -= 1
+
+    def _panels_or_why(self, path: str, at: int | None) -> Mapping[str, str] | None:
+        """All panels of a page, or one that says why there are none: with the next change they may be there again."""
+        try:
+            found = self._panels(path, at)
+            return None if found is None else {**nav_panel(self._site.nav), **found, "live": _LIVE}
+        except Exception as error:
+            _LOG.exception("the panels of %s are not shown", path)
+            return {"live": _LOST.format(escape(_words_of(error)))}
 
     def _changes(self, path: str) -> ChangeSignal:
         """Notified whenever this page may look different."""
@@ -172,7 +187,11 @@ def games_for_two() -> list[Game]:
 
 def _say_why(say_over: Callable[[str], object], ended: asyncio.Task[None]) -> None:
     if not ended.cancelled() and (error := ended.exception()) is not None:
-        say_over(headline(error).rstrip(".") if isinstance(error, ForcemoveError) else repr(error))
+        say_over(_words_of(error))
+
+
+def _words_of(error: BaseException) -> str:
+    return headline(error).rstrip(".") if isinstance(error, ForcemoveError) else repr(error)
 
 
 def _at(query: str) -> int | None:
