@@ -9,7 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-__all__ = ["NAME", "as_called", "program"]
+__all__ = ["NAME", "as_called", "has_shell", "program"]
 
 NAME = "forcemove"
 """The program's name."""
@@ -28,6 +28,11 @@ def program() -> str:
     if called.name != NAME or not called.is_file() or (found and Path(found).samefile(called)):
         return NAME
     return shlex.quote(os.path.abspath(called))
+
+
+def has_shell() -> bool:
+    """Whether a user here types commands; whoever has a page in a browser alone does not."""
+    return sys.platform != "emscripten"
 
 
 def as_called(text: str) -> str:

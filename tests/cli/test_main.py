@@ -16,12 +16,13 @@ import pytest
 
 import forcemove as forcemove_package
 from forcemove import Action, AppError, ForcemoveError, InvalidValue, LocalError, MalformedBytes, UnknownVersion
-from forcemove.chain.errors import NoContract, NotMined, TransactionReverted, Unreachable
+from forcemove.chain.errors import NoContract, NotMined, TransactionReverted, Unreachable, WrongChain
 from forcemove.cli.errors import Explained, MainnetRefused, run
 from forcemove.cli.main import forcemove as group
 from forcemove.flow.steps import UnexpectedAction
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
+from forcemove.sessions.errors import ChallengeTooShort, OfferOver
 from forcemove.text.explanations import EXPLANATIONS, describe, explain
 from forcemove.transport.errors import refusal
 from forcemove_games.two_player import MalformedPosition
@@ -231,6 +232,28 @@ def test_an_unknown_version_says_who_must_update() -> None:
 )
 def test_a_refusal_of_a_relay_says_what_helps_against_it(reason: str, then: str) -> None:
     assert explain(refusal(bytes(32), reason, "so")) == f"The relay refused: so ({reason}).\n{then}"
+
+
+@pytest.mark.parametrize(
+    ("error", "then"),
+    [
+        (Unreachable("https://node.example", "no answer"), "The node may be down, or the address mistyped."),
+        (WrongChain("https://node.example", 10, 1), ""),
+        (OfferOver(bytes(32)), "Nothing was signed."),
+        (ChallengeTooShort(60, 89), "At least 89 seconds are needed."),
+        (
+            refusal(bytes(32), "unknown-offer", "so"),
+            "Nothing was changed on your side. It was taken back, or is over, or was played already.",
+        ),
+    ],
+)
+def test_a_page_in_a_browser_advises_nothing_that_is_typed_at_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, error: ForcemoveError, then: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    what, _, advice = explain(error).partition("\n")
+    assert what.endswith(".")
+    assert advice == then
 
 
 _FAMILIES = ("forcemove.errors", "forcemove.protocol.rule_errors", "forcemove.flow.", "forcemove.game")

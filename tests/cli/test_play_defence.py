@@ -214,7 +214,7 @@ def test_a_duration_that_cannot_be_met_is_refused_before_it_is_offered(world: Wo
     world.travel(3_600)  # the chain is as slow as a local one is believed to be
     host = world.play(world.alice, "--create", "--stake", "0.01 ether", "--duration", "60")
     assert host.end() == 1
-    assert "Offer --duration at least 89" in host.complained
+    assert "At least 89 seconds are needed. Offer --duration" in host.complained
     assert LINK_HEAD not in host.said
 
 

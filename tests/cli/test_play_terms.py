@@ -100,7 +100,7 @@ def test_a_time_for_a_move_that_nobody_could_keep_is_refused(
     monkeypatch.setattr("forcemove.node.policy.LOCAL_CHAINS", frozenset())  # a block each second, and one upon it
     with pytest.raises(MoveTimeTooShort) as refused:
         venue.costs_lines(offered(1), HOST.address)
-    assert "Offer --move-time at least 2" in explain(refused.value)
+    assert "At least 2 seconds are needed. Offer --move-time" in explain(refused.value)
     venue.costs_lines(offered(refused.value.needed), HOST.address)
     venue.costs_lines(offered(0), HOST.address)
 

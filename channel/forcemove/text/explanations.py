@@ -18,7 +18,7 @@ from forcemove.errors import (
     RuleError,
     UnknownVersion,
 )
-from forcemove.program import as_called
+from forcemove.program import as_called, has_shell
 from forcemove.protocol.errors import MessageRefused
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.durations import show_time
@@ -33,11 +33,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "TlsFailed": (
         "There is no secure connection to {endpoint}: {reason}.",
-        "Check --chain: where a node speaks no TLS, its address begins with http:// or ws://.",
+        "Where a node speaks no TLS, its address begins with http:// or ws://. Check --chain.",
     ),
     "NotAnEthereumEndpoint": (
         "What answers at {endpoint} does not answer as an Ethereum node does: {reason}.",
-        "Check --chain: it wants the JSON-RPC address of a node, with its key where it needs one.",
+        "What is wanted is the JSON-RPC address of a node, with its key where it needs one. Check --chain.",
     ),
     "WrongChain": (
         "The node at {endpoint} is of chain {found}, not of chain {expected}; nothing was changed.",
@@ -473,11 +473,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "ChallengeTooShort": (
         "A challenge of {duration:,} seconds could not be answered in time on this chain; nothing was signed.",
-        "Offer --duration at least {needed}, or ask for an offer with at least that.",
+        "At least {needed} seconds are needed. Offer --duration so, or ask for such an offer.",
     ),
     "MoveTimeTooShort": (
         "Nobody could keep a time of {move_time:,} seconds for a move on this chain; nothing was signed.",
-        "Offer --move-time at least {needed}, or leave it out; or ask for an offer with at least that.",
+        "At least {needed} seconds are needed. Offer --move-time so, or leave it out; or ask for such an offer.",
     ),
     "DepositsOverLimit": (
         "With {deposit:exact} for this game, and {others:exact} in channels that are not closed, more than your limit "
@@ -626,6 +626,9 @@ _ADVICE = {
 }
 """What helps against a relay's refusal, by its reason: `{advice}` in a text."""
 
+_COMMAND = re.compile(r"`|--\w|\bcommand\b")
+"""In a sentence of an advice: it wants something typed at a terminal."""
+
 _NEWER_VERSION = (
     "The {what} is of version {version}; this program knows version {known}.",
     "Update this program; nothing was changed.",
@@ -653,12 +656,19 @@ _FAMILIES: tuple[tuple[type[ForcemoveError], str, str], ...] = (
 
 
 def explain(error: ForcemoveError) -> str:
-    """What happened, and what to do next, in a line each."""
+    """What happened, and what to do next, in a line each; without commands where nobody can type them."""
     what, then = _explanation(error)
     keep = "\n" if type(error).__name__ in _PAGES else ""
     facts = {name: show_value(value, keep) for name, value in error.values().items()} | {"error": describe(error)}
-    facts["advice"] = _ADVICE.get(str(facts.get("reason")), "")
+    facts["advice"] = _typeable(_ADVICE.get(str(facts.get("reason")), ""))
+    then = _typeable(then)
     return as_called("\n".join(_sentence(text, text.format_map(facts)).rstrip() for text in (what, then) if text))
+
+
+def _typeable(advice: str) -> str:
+    """An advice without the sentences that want something typed at a terminal, where there is none."""
+    sentences = re.split(r"(?<=\.) ", advice)
+    return advice if has_shell() else " ".join(each for each in sentences if not _COMMAND.search(each))
 
 
 def _sentence(text: str, filled: str) -> str:
