@@ -120,6 +120,33 @@ def test_a_transaction_in_a_block_is_said_to_be_mined_until_its_effect_is_seen(w
     assert not wallet.pages.on_sent(name, hash_)
 
 
+def test_a_deposit_that_may_be_on_its_way_is_not_asked_for_again(
+    chain: EmbeddedChain, wallet: Wallet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one that the wallet has sent while the page was loaded again."""
+    count, waiting = chain.rpc.ask, [1]
+
+    def queue(method: str, *params: Any) -> Any:
+        found = count(method, *params)
+        is_queue = method == "eth_getTransactionCount" and params[-1] == "pending"
+        return hex(int(str(found), 16) + waiting[0]) if is_queue else found
+
+    monkeypatch.setattr(chain.rpc, "ask", queue)
+    channel = wallet.player.process.channel.agreement.channel_id
+    assert wallet.pages.to_sign(channel) == ("deposit",)
+    wallet.look()
+    assert wallet.is_shown_as(SentState.PERHAPS)
+    assert "Sign it again</button>" in wallet_page(wallet.pages.view("token"), PLAIN_NAV)
+    assert wallet.pages.to_sign(channel) == ()
+    assert wallet.pages.on_sent(wallet.row.name, LOST)
+    wallet.look()
+    assert wallet.is_shown_as(SentState.SENT)  # it is the one that waits
+    waiting[0] = 0
+    wallet.now += 31
+    wallet.look()
+    assert wallet.is_shown_as(SentState.LOST)
+
+
 def test_a_transaction_that_failed_says_so_and_what_is_wanted_stays(wallet: Wallet, chain: EmbeddedChain) -> None:
     """The hash is of another transaction of the wallet, one that has failed."""
     failed = chain.sign_as(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from forcemove.chain.chain import Call
     from forcemove.node.wallets import WalletRequest
 
-__all__ = ["SentState", "TokenApproval", "WalletRow", "WalletView", "request_name", "wallet_row"]
+__all__ = ["SENT_STATES", "SentState", "TokenApproval", "WalletRow", "WalletView", "request_name", "wallet_row"]
 
 
 class SentState(Enum):
@@ -34,10 +34,15 @@ class SentState(Enum):
 
     WAITING = "It waits for your wallet."
     REFUSED = "You have refused it in the wallet. It is still wanted."
+    PERHAPS = "Your wallet has sent something that no block has yet. If it was this, wait: do not sign it again."
     SENT = "The wallet has sent it. It waits for a block."
     MINED = "It is in a block; the effect is looked for."
     REVERTED = "It was mined and has failed, which cost gas. If it still stands here, it can be signed again."
     LOST = "No node knows the transaction: the wallet has replaced or dropped it. It can be signed again."
+
+
+SENT_STATES = (SentState.PERHAPS, SentState.SENT, SentState.MINED)
+"""Nothing is asked for then, though it can be: what says so may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,12 @@ class WalletRow:
     @property
     def tone(self) -> str:
         """The class of the state's text."""
-        return "bad" if self.state in (SentState.REVERTED, SentState.LOST, SentState.REFUSED) else "muted"
+        return "muted" if self.state in (SentState.WAITING, SentState.SENT, SentState.MINED) else "bad"
+
+    @property
+    def button(self) -> str:
+        """What can be done."""
+        return "Sign it again" if self.state in SENT_STATES else "Sign in the wallet"
 
 
 @dataclass(frozen=True, slots=True)

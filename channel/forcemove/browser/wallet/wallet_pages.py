@@ -11,7 +11,15 @@ from typing import TypeVar
 
 from forcemove.browser.pages import ChangeSignal
 from forcemove.browser.table_pages import TablePages
-from forcemove.browser.wallet.view import SentState, TokenApproval, WalletRow, WalletView, request_name, wallet_row
+from forcemove.browser.wallet.view import (
+    SENT_STATES,
+    SentState,
+    TokenApproval,
+    WalletRow,
+    WalletView,
+    request_name,
+    wallet_row,
+)
 from forcemove.chain.addresses import show_address
 from forcemove.chain.asking import Steps, together
 from forcemove.chain.chain import Chain
@@ -19,7 +27,7 @@ from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.codec.json_text import hex_text
-from forcemove.protocol.machine.effects import operation_name
+from forcemove.protocol.machine.effects import SubmitDeposit, operation_name
 from forcemove.sender.transactions import Allowance
 from forcemove.sessions.service import TableService
 
@@ -44,10 +52,12 @@ class _Sent:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What one endpoint shows: what became of transactions, by their hashes, and how much of a token may be taken."""
+    """What one endpoint shows: what became of transactions, by their hashes, how much of a token may be taken, and how
+    many transactions of the account are in no block."""
 
     states: Mapping[bytes, SentState]
     allowed: Mapping[Allowance, int]
+    waiting: int
 
 
 class WalletPages:
@@ -77,6 +87,7 @@ class WalletPages:
         self._has_tower, self._clock, self._patience = has_tower, clock, patience
         self._sent: dict[str, _Sent] = {}
         self._approvals: dict[str, int] = {}
+        self._has_unknown = False
         self._shown: object = None
         self._looking: asyncio.Task[None] | None = None
 
@@ -102,14 +113,15 @@ class WalletPages:
         return tuple(
             operation_name(each.channel_tx.submission)
             for each in ours
-            if each.channel_tx.channel_id == channel_id
-            and self._row(each).state not in (SentState.SENT, SentState.MINED)
+            if each.channel_tx.channel_id == channel_id and self._row(each).state not in SENT_STATES
         )
 
     def _row(self, request: WalletRequest) -> WalletRow:
         approval = self._approval_of(request)
         sent = self._sent.get(request_name(request, None if approval is None else approval.amount))
         state, hash_ = (SentState.WAITING, b"") if sent is None else (sent.state, sent.hash)
+        if self._has_unknown and state not in SENT_STATES and _pays_in(request):
+            state = SentState.PERHAPS
         return wallet_row(request, approval, state, hash_)
 
     def _approval_of(self, request: WalletRequest) -> TokenApproval | None:
@@ -135,12 +147,14 @@ class WalletPages:
 
     async def _look(self) -> None:
         requests = tuple(self._requests())
-        facts = await self._ask(
-            {each.hash for each in self._sent.values() if each.hash},
-            {each.request.allowance for each in requests if each.request.allowance is not None},
-        )
+        hashes = {each.hash for each in self._sent.values() if each.hash}
+        needed = {each.request.allowance for each in requests if each.request.allowance is not None}
+        facts = await self._ask(hashes, needed) if hashes or any(map(_pays_in, requests)) else []
         for sent in self._sent.values():
             sent.state = self._state(sent, facts)
+        known = sum(each.state is SentState.SENT for each in self._sent.values())
+        if facts:
+            self._has_unknown = any(each.waiting > known for each in facts)
         approvals = {request_name(each): self._to_approve(each, facts) for each in requests}
         self._approvals = {name: amount for name, amount in approvals.items() if amount is not None}
         names = {request_name(each, approved) for each in self._requests() for approved in _approvals_of(each)}
@@ -152,8 +166,6 @@ class WalletPages:
 
     async def _ask(self, hashes: Collection[bytes], needed: Collection[Allowance]) -> list[_Facts]:
         """What each endpoint shows, in their order, without those that do not answer in time."""
-        if not hashes and not needed:
-            return []
         begun = [each.worker.begin(_facts(each, self._account, hashes, needed)) for each in self._chains]
         asked = [asyncio.wrap_future(each) for each in begun]
         _, late = await asyncio.wait(asked, timeout=self._patience)
@@ -215,10 +227,19 @@ def _approvals_of(request: WalletRequest) -> tuple[int | None, ...]:
     return (None,) if needed is None else (None, 0, needed.amount)
 
 
+def _pays_in(request: WalletRequest) -> bool:
+    """Whether it is a deposit, which nobody should pay for twice. Any other is urged until it is sent."""
+    return isinstance(request.channel_tx.submission, SubmitDeposit)
+
+
 def _facts(chain: Chain, account: bytes, hashes: Collection[bytes], needed: Collection[Allowance]) -> Steps[_Facts]:
     states = yield from together(_state_of(chain, each) for each in hashes)
     allowed = yield from together(Token(chain, each.token).allowance.steps(account, each.spender) for each in needed)
-    return _Facts(_known(hashes, states), _known(needed, allowed))
+    blocks = ("pending", "latest")
+    counts = yield from together(chain.nonce_of.steps(account, block=each) for each in blocks)
+    sent = _known(blocks, counts)
+    waiting = sent["pending"] - sent["latest"] if len(sent) == len(blocks) else 0
+    return _Facts(_known(hashes, states), _known(needed, allowed), waiting)
 
 
 def _known(asked: Iterable[KeyT], found: Iterable[T | ForcemoveError]) -> dict[KeyT, T]:
