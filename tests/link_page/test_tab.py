@@ -79,7 +79,8 @@ async def test_a_game_that_was_played_is_listed_replayed_and_recorded() -> None:
 
         assert played in await html(tab, "/games")
         assert "move 1 of" in await html(tab, f"{played}?at=1")
-        assert json.loads(await html(tab, f"{played}/record"))["format"].startswith("forcemove-game-record")
+        assert json.loads(await html(tab, f"{played}/record?file"))["format"].startswith("forcemove-game-record")
+        assert (await tab.get(f"{played}/record")).status == 404  # a file in place of a page would leave none
 
 
 async def test_a_button_is_pressed_and_a_new_game_has_a_page_of_its_own() -> None:

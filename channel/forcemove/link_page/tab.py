@@ -72,9 +72,11 @@ class PageTab:
         return self._source.path
 
     async def get(self, address: str) -> TabAnswer:
-        """A page by its path and query."""
+        """A page by its path and query; a file, which is no page, where the query says `file`."""
         try:
             answer = await self._page(address)
+            if answer.html and not answer.html.startswith("<") and not address.endswith("?file"):
+                raise nothing_here()
         except PageRequestRefused as refused:
             return TabAnswer(refused.status, message_page("Not here", refused.reason, self._site.nav, "/events"))
         return TabAnswer(answer.status, answer.html, answer.path)

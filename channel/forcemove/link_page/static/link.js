@@ -123,7 +123,7 @@ const absolute = (address) => {
   return pathname + search;
 };
 const save = async (path, name) => {
-  const { text } = await ask({ kind: "get", path });
+  const { text } = await ask({ kind: "get", path: `${path}?file` });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   link.download = name;
