@@ -186,6 +186,9 @@ def test_an_offer_is_made_once_however_often_its_form_is_sent(alice: Asker) -> N
     for _ in range(3):
         assert alice.post("/offers", OFFER).status == 303
     assert len(states(alice)) == 1
+    assert notice(alice) == ""  # such as a second click
+    alice.post("/offers", OFFER | {"move_time": "60"})
+    assert len(states(alice)) == 1
     assert notice(alice) == "That offer has already been made."
     alice.post("/offers", OFFER | {"made": "1"})
     assert len(states(alice)) == 2

@@ -73,6 +73,7 @@ class LobbyPages:
         self._follower, self._tables, self._wall = follower, tables, wall
         follower.on_change, tables.on_change = self._listed, self.changes.notify
         self._notice, self._made, self._draft = "", 0, OfferDraft()
+        self._last_made: OfferDraft | None = None
         self._costs: dict[bytes, _Costs] = {}
 
     async def run(self, *others: Coroutine[Any, Any, None]) -> None:
@@ -215,16 +216,17 @@ class LobbyPages:
 
     def make(self, draft: OfferDraft, made: int) -> None:
         """Offer the game of a form; why that was not done is shown in the lobby. `made`: how many offers the form's
-        page knew of: a form that was sent before makes nothing again."""
+        page knew of: a form that was sent before makes nothing again, and a second click on it needs no word."""
         if made != self._made:
-            self._show("That offer has already been made.")
+            if draft != self._last_made:
+                self._show("That offer has already been made.")
             return
         wanted = read_draft(draft, self._tables.playable)
         if isinstance(wanted, str):
             self._draft = draft
             self._show(wanted)
             return
-        self._made, self._draft = made + 1, OfferDraft(draft.game)
+        self._made, self._draft, self._last_made = made + 1, OfferDraft(draft.game), draft
         self._tables.offer(wanted)
         self._show("")
 
