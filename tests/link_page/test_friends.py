@@ -174,7 +174,7 @@ async def test_a_game_is_chatted_in_left_listed_and_recorded(relay: str) -> None
         assert board.replace("/c/", "/games/") in await html(alice, "/games")
 
 
-async def test_what_the_storage_does_not_keep_is_not_signed(relay: str) -> None:
+async def test_what_the_storage_does_not_keep_is_not_signed_and_the_board_says_why(relay: str) -> None:
     browser = Player(relay, "Bob")
     async with Player(relay, "Alice") as alice, browser as bob:
         await bob.follow(await offered(alice))
@@ -185,10 +185,13 @@ async def test_what_the_storage_does_not_keep_is_not_signed(relay: str) -> None:
         for file in browser.files:
             file.is_full = True
         await send(bob, f"{board}/act", board, do="move", word="0")
+        await until(shows(bob, "What you do is not sent before it is kept.", board))
+        assert "QuotaExceededError" in await html(bob, board)
         assert "You signed turn 5" not in await html(alice, board)
         for file in browser.files:
             file.is_full = False
         await until(shows(alice, "Your turn", board))
+        assert "before it is kept" not in await html(bob, board)
 
 
 @pytest.mark.parametrize("link", ["", "forcemove2x", "https://relay.example/#x", "forcemove1x" + "a" * 70])

@@ -15,6 +15,7 @@ from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.chain.prices import OSAKA, Prices
+from forcemove.errors import ForcemoveError
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.tokens import Tokens
@@ -33,6 +34,7 @@ from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
 from forcemove.store.records import Ownership
+from forcemove.text.explanations import explain
 from forcemove.text.names import shown_names
 from forcemove.text.played_games import names_of, with_scores
 from forcemove.text.situation.turn import turn_text
@@ -46,6 +48,7 @@ _TICK = 1.0
 """Seconds between two looks at what changes without a commit: a phase, by the chain's clock."""
 _NOBODY = "Nobody is playing this channel here now."
 _PUT_AWAY = "You have put this game away: it is unfinished, and nothing was at stake."
+_UNKEPT = "What you do is not sent before it is kept."
 _GONE_ON = "The game has moved on: look at the board again, and click again."
 
 
@@ -113,6 +116,8 @@ class TablePages:
         self._notices: dict[bytes, str] = {}
         self.to_sign: Callable[[bytes], Sequence[str] | None] = lambda _: None
         """What a wallet elsewhere is to sign for a channel (its id), see `Moment`."""
+        self.unwritable: Callable[[], ForcemoveError | None] = lambda: None
+        """Why the journal takes nothing just now; None where it does."""
         self.copy_path = ""
         """The page on which a copy of a game for a stake is saved, empty where there is none."""
         self.on_driven: Callable[[], None] = lambda: None
@@ -152,7 +157,7 @@ class TablePages:
         """See `PageSource`."""
         seen: tuple[object, ...] = ()
         while True:
-            now = tuple((*_looks(each), self.to_sign(id_)) for id_, each in self._seated.items())
+            now = (self._unkept(), *((*_looks(each), self.to_sign(id_)) for id_, each in self._seated.items()))
             if now != seen:
                 seen = now
                 self.changes.notify()
@@ -191,7 +196,7 @@ class TablePages:
         if seated is not None and seated.played is not None:
             channel, now = seated.played
             seen = seated.names, channel.secrets, seated.person.choices
-            found = self._view(seated.game, channel, now, *seen, at, form_token, notice)
+            found = self._view(seated.game, channel, now, *seen, at, form_token, self._unkept() or notice)
             chosen = seated.person.chosen_turn
             return replace(
                 found,
@@ -235,6 +240,11 @@ class TablePages:
         path = f"/c/{hex_text(id_)}"
         wall = int(self._wall())
         return ChannelView(game, channel, history, seen, now, wall, names, own, path, at, form_token, notice=notice)
+
+    def _unkept(self) -> str:
+        """Why what is done is not sent; empty where it is."""
+        error = self.unwritable()
+        return "" if error is None else " ".join((_UNKEPT, *explain(error).splitlines()))
 
     def _prices(self, channel_id: bytes) -> Prices:
         """What gas costs, as the program knows that drives the channel, else today."""

@@ -49,7 +49,8 @@ _POLICY = Policy()
 
 
 class Node:
-    """`channels`: those that it drives, by id."""
+    """`channels`: those that it drives, by id. `unwritable`: why `run` could commit nothing last, and so carried out
+    nothing; None where it could."""
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Node:
         self.channels: dict[bytes, ManagedChannel] = {}
         self._journal = journal
         self._on_error, self._clock = on_error, clock
+        self.unwritable: JournalUnavailable | None = None
         self._leases = NodeLeases(journal, lease, clock)
         self._ready_set = ReadySet(self.wake, clock)
         self._workers = Workers(journal, self._leases, bump_after, clock)
@@ -185,8 +187,9 @@ class Node:
                 group.create_task(keep_polling(worker, self._on_error, self.wake, awake[worker], every=look_every))
             is_busy = False
             try:
-                is_busy = self.step()
+                is_busy, self.unwritable = self.step(), None
             except JournalUnavailable as error:
+                self.unwritable = error
                 self._on_error(error)
             for worker, event in awake.items():
                 if not worker.is_idle:

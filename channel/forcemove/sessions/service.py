@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from typing import TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Chain
+from forcemove.errors import JournalUnavailable
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import read_channels
 from forcemove.node.assemble import Assembly
@@ -96,6 +97,11 @@ class TableService:
     def wallet_requests(self) -> tuple[WalletRequest, ...]:
         """What is to be signed by a wallet elsewhere. See `Node.wallet_requests`."""
         return self._node.wallet_requests()
+
+    @property
+    def unwritable(self) -> JournalUnavailable | None:
+        """Why the journal takes nothing just now, so that nothing is sent either; None where it does."""
+        return self._node.unwritable
 
     @property
     def has_tower(self) -> bool:
