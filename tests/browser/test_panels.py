@@ -19,12 +19,14 @@ from forcemove.browser.drawing.listing import listed_rows
 from forcemove.browser.drawing.rounds import rounds_of
 from forcemove.browser.render import PANELS, channel_page, channel_panels
 from forcemove.browser.view import ChannelView
+from forcemove.chain.errors import WrongChain
 from forcemove.cli.play.screen import content_lines
 from forcemove.game import RoundResult
 from forcemove.history.entries import Entry, StateSigned
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.summary import summarise
 from forcemove.inspect.listed_channel import ListedChannel
+from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.results import ChannelResult, Ending
 from forcemove.sessions.playing.content import content_of
@@ -299,6 +301,21 @@ def test_endpoints_agree_only_where_two_answer(
     content = content_of(view)
     assert content.warning == ("" if answering else f"Endpoints: {words.format(left)}.")
     assert {style for style, line in content_lines(content, 200) if line == content.warning} <= {"bold red"}
+
+
+def test_why_no_node_answers_is_said_in_place_of_what_follows_from_it(looks: Looks) -> None:
+    """Views that were not compared since the start differ."""
+    depth = ChainDepth(-1, 1, 0, 12, WrongChain("wallet", 10, 1))
+    view = view_of(looks.ours(), depth=depth)
+    channel = structs.replace(view.channel, views=ViewsDiffer(is_denied=True))
+    view = replace(view, channel=channel, seen=overview(channel, view.history, view.now))
+    (said,) = (each for each in safety_of(view) if each.name == "Endpoints")
+    assert said.word == "nobody has answered for 0:12"
+    for text in (panel(view, "clock"), said.behind, content_of(view).warning):
+        assert "The node at wallet is of chain 1, not of chain 10" in text
+    assert "denies" not in panel(view, "clock")
+    answering = replace(view, depth=ChainDepth(9, 1, 2, 0))
+    assert "A node denies something" in panel(answering, "clock")
 
 
 def test_a_page_that_does_not_know_who_answers_says_so(looks: Looks) -> None:

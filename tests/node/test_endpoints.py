@@ -19,6 +19,7 @@ from forcemove.chain.errors import Unreachable
 from forcemove.chain.local import AnvilChain, connect
 from forcemove.errors import InvalidValue, PassingError
 from forcemove.follower.errors import EndpointsDisagree
+from forcemove.history.overview import ChainDepth
 from forcemove.node.assemble import Assembly, assemble, reassemble
 from forcemove.node.policy import ConditionsCache
 from forcemove.protocol.rules import build_support_proof
@@ -112,6 +113,19 @@ def test_threat_46_a_channel_is_played_and_paid_while_an_endpoint_is_down(table:
     table.play()
     assert table.phases == [Phase.CLOSED] * 2
     assert (len(table.troubles) > 0) == bool(down)
+
+
+def test_that_nobody_has_answered_since_the_start_is_found_out_after_a_while(table: Table) -> None:
+    for each in (0, 1):
+        table.take_down(each)
+    found = list[ChainDepth | None]()
+    for seconds in (7, 2):
+        table.wait(seconds)
+        found.append(table.managed[0].depth)
+    before, depth = found[0], known(found[1])
+    assert before is None
+    assert (depth.answering, depth.silent) == (0, 9)
+    assert isinstance(depth.failure, Unreachable)
 
 
 def test_who_answers_is_counted_and_how_long_nobody_has(table: Table) -> None:

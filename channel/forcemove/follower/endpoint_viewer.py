@@ -40,8 +40,9 @@ class _Requested:
 class EndpointViewer:
     """What one endpoint shows, as of the last look that was taken. `adjudicator`: through this endpoint. `views`: of
     each channel; `genuine`, `not_genuine`: the channels whose contracts the endpoint shows to be genuine, or not;
-    `errors`: what is wrong with channels here; `statuses`: of watched channels, packed, by id. `cursor`: the last block
-    that was read; `number`, `time`: of the head, -1 and 0 before there is one. `looks`: how many were taken.
+    `errors`: what is wrong with channels here; `failure`: of the last look, None where it was answered; `statuses`: of
+    watched channels, packed, by id. `cursor`: the last block that was read; `number`, `time`: of the head, -1 and 0
+    before there is one. `looks`: how many were taken.
 
     Seconds of the clock: `answered_at` (None before the first answer), `moved_at`, when the head last changed.
     `has_answered`: whether it has answered since the start, and since `start_again`. `changed`: the channels that have
@@ -72,6 +73,7 @@ class EndpointViewer:
         self.genuine: set[bytes] = set()
         self.not_genuine: dict[bytes, ForcemoveError] = {}
         self.errors: Mapping[bytes, ForcemoveError] = {}
+        self.failure: ForcemoveError | None = None
         self.statuses: Mapping[bytes, int] = {}
         self.changed: set[bytes] = set()
         self.cursor: Block | None = None
@@ -159,6 +161,14 @@ class EndpointViewer:
     def look(self) -> Look[None]:
         """Ask the endpoint for what has changed. Raises `ChainError`; what was read before is taken in all the same.
         After one that hangs, or is closed before its end, the next look reads all again."""
+        try:
+            yield from self._look()
+        except ForcemoveError as error:
+            self.failure = error
+            raise
+        self.failure = None
+
+    def _look(self) -> Look[None]:
         uncertain, checked = self._find_uncertain(), _Checked()
         self._prepare()
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from forcemove.errors import ForcemoveError
 from forcemove.game import Choice
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -134,14 +135,16 @@ class Safety:
 
 @dataclass(frozen=True, slots=True)
 class ChainDepth:
-    """`head`: the number of the chain's newest block; `needed`: how many blocks deep something must be to be believed,
-    1 is the newest block. `answering`: how many endpoints have answered within the last half minute; `silent`: seconds
-    since any has answered, 0 while one answers."""
+    """`head`: the number of the chain's newest block, -1 where none was seen; `needed`: how many blocks deep something
+    must be to be believed, 1 is the newest block. `answering`: how many endpoints have answered within the last half
+    minute; `silent`: seconds since any has answered, 0 while one answers; `failure`: why one does not, None while one
+    answers, or where that is not known."""
 
     head: int
     needed: int
     answering: int
     silent: int
+    failure: ForcemoveError | None = None
 
 
 @dataclass(frozen=True, slots=True)

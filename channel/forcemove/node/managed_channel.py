@@ -27,6 +27,8 @@ from forcemove.store.records import ChannelUpdate, StoredChannel
 
 __all__ = ["ManagedChannel"]
 
+_FIRST_ANSWER = 8.0
+"""Seconds for which nothing is said of endpoints that have not answered yet."""
 _SILENCE_EVERY = 1.0
 """Seconds between two looks at whether the counterparties are silent."""
 
@@ -106,13 +108,18 @@ class ManagedChannel:
     @property
     def depth(self) -> ChainDepth | None:
         """How far the chain goes by the endpoint that has seen least of it, and how deep logs are believed; None before
-        the chain was read, and of a friendly channel."""
-        read = [each.health() for each in self.chain.viewers if each.number >= 0]
-        if not read:
+        the chain was read, unless that takes long, and of a friendly channel."""
+        health = [each.health() for each in self.chain.viewers]
+        read = [each for each in health if each.number >= 0]
+        silent = min((each.silent for each in health), default=0)
+        if not read and silent < _FIRST_ANSWER:
             return None
         answering = sum(map(is_live, read))
-        silent = 0 if answering else int(min(each.silent for each in read))
-        return ChainDepth(min(each.number for each in read), self._metadata.confirmations, answering, silent)
+        head, confirmations = min((each.number for each in read), default=-1), self._metadata.confirmations
+        if answering:
+            return ChainDepth(head, confirmations, answering, 0)
+        failure = next((each.failure for each in self.chain.viewers if each.failure is not None), None)
+        return ChainDepth(head, confirmations, 0, int(silent), failure)
 
     @property
     def phase(self) -> Phase:

@@ -13,7 +13,7 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.clock import clock_of
 from forcemove.text.situation.headline import headline_of, names_for, played_state
-from forcemove.text.situation.moment import Moment, capitalised, shown_names
+from forcemove.text.situation.moment import Moment, capitalised, failure_text, shown_names
 from forcemove.text.situation.presence import presence_text
 from forcemove.text.situation.safety import silence_text
 
@@ -44,7 +44,7 @@ def content_of(moment: Moment, own: bytes = b"", warning: str = "") -> TableCont
     """
     depth, state = moment.depth, played_state(moment)
     if depth is not None and not depth.answering:
-        warning = f"Endpoints: {silence_text(moment, depth)}. {warning}".strip()
+        warning = " ".join(filter(None, (f"Endpoints: {silence_text(moment, depth)}.", failure_text(depth), warning)))
     if state is None:
         return TableContent(headline_of(moment), outlook=_presence(moment), warning=warning)
     names = names_for(moment.channel.index, moment.names)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from forcemove.history.overview import CHALLENGE, Silence
+from forcemove.protocol.errors import EndpointsDiffer
 from forcemove.protocol.machine.channel import Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.explanations import headline
@@ -15,6 +16,7 @@ from forcemove.text.situation.moment import (
     capitalised,
     clock_text,
     clock_time,
+    failure_text,
     gas_text,
     named,
     paid_text,
@@ -113,7 +115,12 @@ def _out_of_time(moment: Moment, when: str) -> str:
 def _reason_to_wait(moment: Moment) -> tuple[str, ...]:
     """Why nothing can be signed on our turn; empty where something can."""
     reason = moment.channel.reason_to_wait(moment.seen.phase) if moment.seen.is_ours else None
-    return () if reason is None else (f"Your move waits. {headline(reason)}",)
+    if reason is None:
+        return ()
+    depth = moment.depth
+    if isinstance(reason, EndpointsDiffer) and depth is not None and not depth.answering:
+        return (f"Your move waits for a node of the chain. {failure_text(depth)}".rstrip(),)
+    return (f"Your move waits. {headline(reason)}",)
 
 
 def _running(moment: Moment, silence: Silence, until: int) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from forcemove.rounds import RoundCount
 from forcemove.text.amounts import amount_text
 from forcemove.text.durations import local_time
 from forcemove.text.entries import name_at
+from forcemove.text.explanations import headline
 from forcemove.text.harmless import harmless
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "count_text",
     "deposit_text",
     "depth_text",
+    "failure_text",
     "gas_text",
     "named",
     "paid_text",
@@ -166,3 +168,8 @@ def deposit_text(block: int | None, depth: ChainDepth | None) -> str:
     """A sentence about our deposit, which is mined, and not yet as deep as it is believed. Empty where there is none.
     `block`: the number of its block."""
     return "" if block is None or depth is None else f"Your deposit is {depth_text(block, depth)} deep."
+
+
+def failure_text(depth: ChainDepth) -> str:
+    """Why no endpoint answers, a sentence; empty where that is not known."""
+    return "" if depth.failure is None else headline(depth.failure)

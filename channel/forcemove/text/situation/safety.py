@@ -10,7 +10,7 @@ from forcemove.history.overview import ChainDepth, PendingTransaction
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
-from forcemove.text.situation.moment import Moment, clock_text, depth_text
+from forcemove.text.situation.moment import Moment, clock_text, depth_text, failure_text
 
 __all__ = ["SafetyWord", "safety_of", "silence_text"]
 
@@ -74,15 +74,14 @@ def _watchtower(moment: Moment) -> SafetyWord:
 
 
 def _endpoints(moment: Moment) -> SafetyWord:
+    depth = moment.depth
+    if depth is not None and not depth.answering:
+        behind = f"What you do is kept, and sent as soon as one answers. {failure_text(depth)}".rstrip()
+        return SafetyWord("Endpoints", silence_text(moment, depth), "bad", behind)
     if moment.seen.safety.is_denied:
         return SafetyWord("Endpoints", "one denies what another shows", "bad", "Challenges are answered all the same.")
-    depth = moment.depth
     if depth is None:
         return SafetyWord("Endpoints", "not known here", "muted", "This page does not know which nodes answer.")
-    if not depth.answering:
-        return SafetyWord(
-            "Endpoints", silence_text(moment, depth), "bad", "What you do is kept, and sent as soon as one answers."
-        )
     if depth.answering == 1:
         return SafetyWord("Endpoints", "one endpoint answers", "", "There is no second node to compare it with.")
     return SafetyWord("Endpoints", "agree", "good", f"{depth.answering} nodes of the chain answer, and show the same.")
