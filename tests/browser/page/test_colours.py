@@ -81,6 +81,11 @@ def test_nothing_moves_where_the_user_wants_no_motion() -> None:
     assert "prefers-reduced-motion" in CSS
 
 
+def test_no_border_is_hidden_by_its_colour() -> None:
+    """A browser that is told to use few colours draws it, as if it were the mover's."""
+    assert not re.search(r"border[\w-]*:[^;]*transparent", CSS)
+
+
 def test_nothing_is_loaded_from_elsewhere() -> None:
     for file in STATIC.iterdir():
         text = file.read_text("utf-8")
