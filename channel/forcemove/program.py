@@ -31,7 +31,7 @@ def program() -> str:
 
 
 def has_shell() -> bool:
-    """Whether a user here types commands; whoever has a page in a browser alone does not."""
+    """Whether a user here types commands: on a page in a browser there is nowhere to."""
     return sys.platform != "emscripten"
 
 

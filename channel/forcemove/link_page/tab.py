@@ -72,7 +72,7 @@ class PageTab:
         return self._source.path
 
     async def get(self, address: str) -> TabAnswer:
-        """A page by its path and query; a file, which is no page, where the query says `file`."""
+        """A page by its path and query; a file in place of one where the query says `file`."""
         try:
             answer = await self._page(address)
             if answer.html and not answer.html.startswith("<") and not address.endswith("?file"):
