@@ -124,7 +124,7 @@ def test_a_node_that_takes_five_seconds_holds_up_no_click(browser: Browser, room
     assert statistics.median(seconds) < SLOW / 2, seconds  # of a busy machine one may take long
 
 
-def test_nothing_is_sent_that_is_not_kept(browser: Browser, room: Room) -> None:
+def test_nothing_is_sent_or_lost_where_nothing_is_kept(browser: Browser, room: Room) -> None:
     alice = Gambler(browser, room, "Alice", WALLETS[0])
     alice.begin()
     bot = alice.play_with("--rounds", "1")
@@ -135,8 +135,13 @@ def test_nothing_is_sent_that_is_not_kept(browser: Browser, room: Room) -> None:
     alice.move()
     until(lambda: bool(worker.evaluate("refused")))
     assert room.saved(room.bob).next_turn == before
+    alice.page.locator("#notice", has_text="What you do is not sent before it is kept.").wait_for()
+    alice.set_stake()
+    alice.page.locator("#stake-form .bad", has_text="The browser does not keep it").wait_for()
     worker.evaluate("() => { FileSystemSyncAccessHandle.prototype.write = written; }")
     bot.reach("result")
+    alice.page.reload()
+    alice.page.locator("#stake-form", has_text="This page plays for a stake.").wait_for()
 
 
 def test_two_pages_play_for_a_stake_by_one_link(browser: Browser, room: Room) -> None:

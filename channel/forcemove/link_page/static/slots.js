@@ -11,8 +11,8 @@ class Slot {
   }
   write(bytes) { // Python's, which come as a proxy
     const data = bytes.toJs();
-    this.handle.truncate(0);
     if (this.handle.write(data, { at: 0 }) !== data.length) throw new Error("the storage is full");
+    this.handle.truncate(data.length); // not before: a write that is refused leaves what is there
     this.handle.flush();
   }
   close() { this.handle.close(); }
