@@ -82,6 +82,12 @@ def test_a_page_shows_the_game_and_makes_a_move_once(seated: Seated) -> None:
     assert seated.pages.changes.number > number
 
 
+def test_what_is_to_be_known_at_once_is_shown_and_refuses_nothing_that_is_said(seated: Seated) -> None:
+    seated.pages.warning = lambda id_: f"A warning of {id_.hex()}."
+    assert f"A warning of {seated.id.hex()}." in render.channel_panels(seated.view)["notice"]
+    assert seated.view.notice == ""
+
+
 def test_leaving_that_was_decided_before_the_other_moved_is_asked_again(seated: Seated) -> None:
     before = seated.turn
     seated.pages.act(seated.id, "move", "4", before)

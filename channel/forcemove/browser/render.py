@@ -71,7 +71,7 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
         "title": fill_in_once("title.html", title=_turn(view)),
         "say": fill_in_once("say.html", said=said),
         "guide": _note("guide", "What to look at", harmless(view.guide, "\n"), "guide"),
-        "notice": _note("notice", "Why that was not done", harmless(view.notice), "alarm"),
+        "notice": _note("notice", "Why that was not done", harmless(f"{view.warning} {view.notice}".strip()), "alarm"),
         "round": fill_in_once("round.html", round=round_of(view), copy_path=view.copy_path),
         "board": fill_in_once("board.html", form=form, board=board, bar=bar_of(view)),
         "end": fill_in_once("end.html", end=end_of(view)),

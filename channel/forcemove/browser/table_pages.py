@@ -15,7 +15,6 @@ from forcemove.browser.security import PageRequestRefused
 from forcemove.browser.templating import PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.chain.prices import OSAKA, Prices
-from forcemove.errors import ForcemoveError
 from forcemove.game import Choice, Game, Names
 from forcemove.history.overview import ChainDepth, overview
 from forcemove.history.tokens import Tokens
@@ -34,7 +33,6 @@ from forcemove.sessions.meetings.stored import signed_names
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.ports import Output
 from forcemove.store.records import Ownership
-from forcemove.text.explanations import explain
 from forcemove.text.names import shown_names
 from forcemove.text.played_games import names_of, with_scores
 from forcemove.text.situation.turn import turn_text
@@ -48,7 +46,6 @@ _TICK = 1.0
 """Seconds between two looks at what changes without a commit: a phase, by the chain's clock."""
 _NOBODY = "Nobody is playing this channel here now."
 _PUT_AWAY = "You have put this game away: it is unfinished, and nothing was at stake."
-_UNKEPT = "What you do is not sent before it is kept."
 _GONE_ON = "The game has moved on: look at the board again, and click again."
 
 
@@ -116,8 +113,8 @@ class TablePages:
         self._notices: dict[bytes, str] = {}
         self.to_sign: Callable[[bytes], Sequence[str] | None] = lambda _: None
         """What a wallet elsewhere is to sign for a channel (its id), see `Moment`."""
-        self.unwritable: Callable[[], ForcemoveError | None] = lambda: None
-        """Why the journal takes nothing just now; None where it does."""
+        self.warning: Callable[[bytes], str] = lambda _: ""
+        """What the player of a channel (its id) has to know at once; empty for nothing."""
         self.copy_path = ""
         """The page on which a copy of a game for a stake is saved, empty where there is none."""
         self.on_driven: Callable[[], None] = lambda: None
@@ -157,7 +154,7 @@ class TablePages:
         """See `PageSource`."""
         seen: tuple[object, ...] = ()
         while True:
-            now = (self._unkept(), *((*_looks(each), self.to_sign(id_)) for id_, each in self._seated.items()))
+            now = tuple((*_looks(each), self.to_sign(id_), self.warning(id_)) for id_, each in self._seated.items())
             if now != seen:
                 seen = now
                 self.changes.notify()
@@ -196,7 +193,7 @@ class TablePages:
         if seated is not None and seated.played is not None:
             channel, now = seated.played
             seen = seated.names, channel.secrets, seated.person.choices
-            found = self._view(seated.game, channel, now, *seen, at, form_token, self._unkept() or notice)
+            found = self._view(seated.game, channel, now, *seen, at, form_token, notice)
             chosen = seated.person.chosen_turn
             return replace(
                 found,
@@ -209,6 +206,7 @@ class TablePages:
                 move_time=seated.person.clock.move_time,
                 move_left=seated.person.clock.left(),
                 to_sign=self.to_sign(channel_id),
+                warning=self.warning(channel_id),
                 copy_path="" if channel.agreement.is_friendly else self.copy_path,
             )
         stored = self._journal.load(channel_id)
@@ -240,11 +238,6 @@ class TablePages:
         path = f"/c/{hex_text(id_)}"
         wall = int(self._wall())
         return ChannelView(game, channel, history, seen, now, wall, names, own, path, at, form_token, notice=notice)
-
-    def _unkept(self) -> str:
-        """Why what is done is not sent; empty where it is."""
-        error = self.unwritable()
-        return "" if error is None else " ".join((_UNKEPT, *explain(error).splitlines()))
 
     def _prices(self, channel_id: bytes) -> Prices:
         """What gas costs, as the program knows that drives the channel, else today."""

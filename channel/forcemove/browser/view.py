@@ -25,6 +25,7 @@ class ChannelView(Moment):
     - `chosen_turn`: the turn of the move that the player has chosen last; 0 where none was chosen.
     - `copy_path`: of the page on which a copy of the game is saved; empty where none is offered.
     - `chat`: the newest lines of the table's chat; None where nothing can be said.
+    - `warning`: what the player has to know at once; empty for nothing.
     """
 
     own: bytes = field(repr=False)
@@ -37,3 +38,4 @@ class ChannelView(Moment):
     chosen_turn: int = 0
     copy_path: str = ""
     chat: Sequence[str] | None = None
+    warning: str = ""

@@ -79,7 +79,7 @@ class FriendsTab(PageTab):
         self._service = service = _service(games, journal, key, stake)
         playable = playable_games(games, stake.chains, stake.book) if stake else playable_games(games, (), None)
         self._channels = TablePages(journal, games, home=LOBBY)
-        self._channels.unwritable = lambda: service.unwritable
+        self._channels.warning = service.warning
         service.on_committed(self._channels.on_committed)
         tables = OpenTables(service, playable, options, self._channels.sit, self._channels.leave_seat, _Log())
         self._lobby_pages = LobbyPages(LobbyFollower(options.relay, playable, key.address), tables, stake_hint=_HINT)

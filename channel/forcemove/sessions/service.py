@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from typing import TYPE_CHECKING, Any
 
 from forcemove.chain.chain import Chain
-from forcemove.errors import JournalUnavailable
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import read_channels
 from forcemove.node.assemble import Assembly
@@ -33,6 +32,7 @@ from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_ba
 from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.sessions.standby import when_free
 from forcemove.store.records import StoredChannel
+from forcemove.text.explanations import explain
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.watchtower.publisher import TowerPublisher
 from forcemove.workers.chain_defaults import default_look_every
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["TableService"]
 
 _SAFE_SECONDS = 5.0
+_UNKEPT = "What you do is not sent before it is kept."
 
 
 class TableService:
@@ -98,10 +99,11 @@ class TableService:
         """What is to be signed by a wallet elsewhere. See `Node.wallet_requests`."""
         return self._node.wallet_requests()
 
-    @property
-    def unwritable(self) -> JournalUnavailable | None:
-        """Why the journal takes nothing just now, so that nothing is sent either; None where it does."""
-        return self._node.unwritable
+    def warning(self, channel_id: bytes) -> str:
+        """What the player of a channel has to know at once; empty for nothing."""
+        error = self._node.unwritable
+        kept = () if error is None else (_UNKEPT, *explain(error).splitlines())
+        return " ".join((*kept, *self._notices.warnings(channel_id)))
 
     @property
     def has_tower(self) -> bool:

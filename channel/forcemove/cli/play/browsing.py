@@ -31,7 +31,7 @@ __all__ = ["open_page", "page_server", "pages_of", "play_with_page", "serve_whil
 def pages_of(service: TableService, home: str = "/") -> TablePages:
     """The pages of a service's channels. `home`: the page that is shown first while nothing is played."""
     pages = TablePages(service.journal, service.games, home=home)
-    pages.unwritable = lambda: service.unwritable
+    pages.warning = service.warning
     service.on_committed(pages.on_committed)
     return pages
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.errors import Unreachable
@@ -50,6 +50,11 @@ class TableNotices:
     def leave(self, channel_id: bytes) -> None:
         """A channel is played no more."""
         del self._seated[channel_id]
+
+    def warnings(self, channel_id: bytes) -> Sequence[str]:
+        """What the player of a channel has to know at once, and why it is so."""
+        seated = self._seated.get(channel_id)
+        return (seated.match.warning, *self._unacknowledged.values()) if seated and seated.match.warning else ()
 
     def _outputs(self) -> list[Output]:
         """Where is shown what concerns no single table."""
