@@ -84,7 +84,9 @@ def test_a_page_shows_the_game_and_makes_a_move_once(seated: Seated) -> None:
 
 def test_what_is_to_be_known_at_once_is_shown_and_refuses_nothing_that_is_said(seated: Seated) -> None:
     seated.pages.warning = lambda id_: f"A warning of {id_.hex()}."
-    assert f"A warning of {seated.id.hex()}." in render.channel_panels(seated.view)["notice"]
+    shown = render.channel_panels(seated.view)
+    for panel in ("notice", "say"):  # seen, and told
+        assert f"A warning of {seated.id.hex()}." in shown[panel]
     assert seated.view.notice == ""
 
 

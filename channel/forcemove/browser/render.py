@@ -65,13 +65,14 @@ def channel_panels(view: ChannelView) -> dict[str, str]:
     view = replace(view, rounds=rounds_of(view))
     board, window = board_of(view), window_of(view)
     clock = clock_of(view)
-    said = (board.headline, _alarm(clock), _newest_fault(window))
+    notice = harmless(f"{view.warning} {view.notice}".strip())
+    said = (board.headline, f"{notice} {_alarm(clock)}".strip(), _newest_fault(window))
     form = Form(view.path, view.form_token, view.seen.next_turn)
     return {
         "title": fill_in_once("title.html", title=_turn(view)),
         "say": fill_in_once("say.html", said=said),
         "guide": _note("guide", "What to look at", harmless(view.guide, "\n"), "guide"),
-        "notice": _note("notice", "Why that was not done", harmless(f"{view.warning} {view.notice}".strip()), "alarm"),
+        "notice": _note("notice", "Why that was not done", notice, "alarm"),
         "round": fill_in_once("round.html", round=round_of(view), copy_path=view.copy_path),
         "board": fill_in_once("board.html", form=form, board=board, bar=bar_of(view)),
         "end": fill_in_once("end.html", end=end_of(view)),
