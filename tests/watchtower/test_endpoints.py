@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec import structs
 
+from forcemove.chain import codec
 from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.transport import Reverted
 from forcemove.follower.errors import BehindItself, LogsLeftOut
 from forcemove.protocol.hashing import keccak256
+from forcemove.protocol.words import Status
+from forcemove.workers.outbox import JournalledTxStore
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -124,6 +128,35 @@ def test_threat_43_an_endpoint_that_lags_is_not_believed(story: Story, make: Mak
     watch.endpoints[0].be_honest()
     watch.poll(2)
     assert story.record == (6, False)
+
+
+def test_threat_54_a_clock_that_one_endpoint_invents_costs_no_more_than_an_answer(
+    story: Story, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be over in a few blocks, which do not take the answer; then all that an answer may cost was offered."""
+    seconds, clock = [0.0], SimpleNamespace(time=lambda: seconds[0], monotonic=lambda: seconds[0])
+    monkeypatch.setattr("forcemove.sender.sender.time", clock)
+    watch, node = make(2), story.chain.node  # type: ignore[attr-defined]
+    watch.poll(2)
+    ends, asked = story.chain.now() + 40, "0x" + codec.function("wordsOf").selector.hex()
+
+    def answer(method: str, *params: Any) -> Any:
+        if method != "eth_call" or not params[0]["data"].startswith(asked):
+            return node.ask(method, *params)
+        count = (len(params[0]["data"]) - len(asked)) // 64 - 2
+        words = [32, count, *[Status(3, ends, 1).pack()] * count]
+        return "0x" + b"".join(each.to_bytes(32) for each in words).hex()
+
+    watch.endpoints[1].answer, node.is_mining = answer, False
+    monkeypatch.setattr(node, "_take", lambda: ())
+    for _ in range(5):
+        watch.poll(3)
+        seconds[0] += 12
+        watch.keeper.now += 12
+        node.next_time += 12
+        node.mine()
+    (pending,) = JournalledTxStore(watch.keeper.journal, watch.keeper.tower._name).all()
+    assert pending.newest.max_fee <= 3 * pending.versions[0].max_fee
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -78,7 +78,7 @@ class WatchedChannel:
             clocks.insert(0, Clock(self.record.status, self.record.recorded))
         for clock in clocks:
             if latest >= self._answer_from(clock.status, head_start):
-                yield from self._answers(clock)
+                yield from self._answers(clock, self._deadline(clock.status, now or latest))
         if not clocks and mode is Mode.OPEN:
             yield from self._conclusions(now)
 
@@ -86,10 +86,16 @@ class WatchedChannel:
         duration = self.agreement.fixed_part.challenge_duration
         return status.finalizes_at - duration + min(head_start, duration // 2)
 
-    def _answers(self, clock: Clock) -> Iterator[Due]:
+    def _deadline(self, status: Status, now: int) -> int:
+        """By when an answer must be mined. A clock that only some endpoints show may be invented, so that all that an
+        answer may cost is offered at once: it has half of a challenge's time at least."""
+        least = 0 if status == self.record.status else now + self.agreement.fixed_part.challenge_duration // 2
+        return max(status.finalizes_at, least)
+
+    def _answers(self, clock: Clock, deadline: int) -> Iterator[Due]:
         for each in sorted(self.accepted.values(), key=_rank, reverse=True):
             for answer in _answers(each.appointment, clock):
-                yield Due(each.client, answer, clock.status.finalizes_at)
+                yield Due(each.client, answer, deadline)
 
     def _conclusions(self, now: int) -> Iterator[Due]:
         for each in self.accepted.values():
