@@ -176,12 +176,14 @@ def test_a_transaction_on_its_way_holds_up_its_own_channel_alone(
     assert not alice.is_sending_for(first)
 
 
-def test_threat_44_a_conclusion_on_its_way_becomes_the_answer_to_a_challenge(playground: Playground) -> None:
+def test_threat_44_a_conclusion_on_its_way_becomes_the_answer_to_a_challenge(
+    playground: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No block takes it, at what it may cost; an older state is challenged at a higher price."""
     story, chain = playground.story(TIC_TAC_TOE), _node(playground)
     story.play_until(6)
     old = story.bob.states
-    chain.is_mining = False
+    monkeypatch.setattr(chain, "is_mining", False)
     story.go_on(leave_after=6)
     (concluding,) = [each for each in story.players if each.client.node.is_sending]
     conclusion, chain.waiting, chain.is_mining = chain.waiting, [], True
@@ -192,6 +194,9 @@ def test_threat_44_a_conclusion_on_its_way_becomes_the_answer_to_a_challenge(pla
     assert worker._sender is not None
     (pending,) = worker._sender[0]._pending.by_nonce.values()
     assert pending.request.deadline == story.finalizes_at > 0
+    chain.mine()
+    story.play()
+    assert concluding.phase is Phase.CLOSED
 
 
 def test_what_is_kept_is_what_is_played(house: Callable[[int], House]) -> None:
