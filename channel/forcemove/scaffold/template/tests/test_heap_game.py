@@ -9,10 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from heap_game import GAME
-from heap_game.position import PositionType, decode
-from heap_game.rules import legal_moves
-
 from forcemove import Game, Outcome, Pictured, VariablePart, seat_names
 from forcemove.contracts.project import stale_artifacts
 from forcemove.testing import properties
@@ -20,6 +16,10 @@ from forcemove.testing.calls import Bench
 from forcemove.testing.channels import play_cheat, play_forced, play_honestly, play_silence, play_stale
 from forcemove.testing.space import StateSpace, Visit
 from forcemove.testing.walk import first_state, terms_of
+
+from heap_game import GAME
+from heap_game.position import PositionType, decode
+from heap_game.rules import legal_moves
 
 SEATS = GAME.seats[0]
 STAKE = 3
