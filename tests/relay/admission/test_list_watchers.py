@@ -147,6 +147,19 @@ async def test_at_an_older_relay_offers_are_found_by_asking_now_and_then(monkeyp
         await _until_shown(shown, offer)
 
 
+async def test_an_older_relay_tells_of_a_change_of_a_listed_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visiting, "ALL_OFFERS", None)
+    monkeypatch.setattr(lobby, "CHANGE_SECONDS", 10 * SECONDS)
+    async with relay_inside() as url, connect_relay(url) as alice, connect_relay(url) as bob, _shown(bob) as shown:
+        offer = new_offer()
+        await alice.lobby.make(offer, ALICE)
+        assert [each.offer for each in await anext(shown)] == [offer]
+        waiting = asyncio.ensure_future(anext(shown))
+        await alice.lobby.withdraw(offer.hash, ALICE)
+        async with asyncio.timeout(SECONDS):
+            assert await waiting == []
+
+
 async def test_after_a_restart_of_the_relay_new_offers_are_told_of(tmp_path: Path) -> None:
     with running_relay(tmp_path) as relay:
         async with connect_relay(relay.url) as alice, connect_relay(relay.url) as bob, _shown(bob) as shown:
