@@ -142,14 +142,15 @@ class PageTab:
         path, _, query = address.partition("?")
         path, at = path.removesuffix("/events"), _at(query)
         changes = self._changes(path)
-        shown = ShownPanels()
+        shown, was_lost = ShownPanels(), False
         self._source.changes.streams += 1
         try:
             while True:
                 number, found = changes.number, self._panels_or_why(path, at)
                 if found is None:
                     return
-                if fresh := shown.fresh(found):
+                was_lost |= "live" in found
+                if fresh := shown.fresh({"live": _LIVE, **found} if was_lost else found):
                     show(fresh)
                 await changes.after(number, _LONGEST_WAIT)
         finally:
@@ -159,7 +160,7 @@ class PageTab:
         """All panels of a page, or one that says why there are none: with the next change they may be there again."""
         try:
             found = self._panels(path, at)
-            return None if found is None else {**nav_panel(self._site.nav), **found, "live": _LIVE}
+            return None if found is None else {**nav_panel(self._site.nav), **found}
         except Exception as error:
             _LOG.exception("the panels of %s are not shown", path)
             return {"live": _LOST.format(escape(_words_of(error)))}
