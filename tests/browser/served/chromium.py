@@ -82,6 +82,19 @@ class Visitor:
         if not self.has_scripts:
             self._reload()
 
+    def wait_for(self, spot: Locator) -> Locator:
+        """Wait until the page shows a spot, which is returned: what the server has may have changed since the page was
+        loaded."""
+
+        def is_shown() -> bool:
+            if self.has_scripts or spot.count():
+                return True
+            self._reload()
+            return False
+
+        until(is_shown)
+        return spot
+
     def _reload(self) -> None:
         """Load the page again; once more where it was just being left for the answer to a form."""
         try:

@@ -28,7 +28,7 @@ def play_whole(visitor: Visitor, act: Callable[[Locator], None]) -> None:
     """Some moves, and then leave."""
     for _ in range(_MOVES):
         visitor.move(act)
-    act(visitor.page.locator("summary#do-leave"))
+    act(visitor.wait_for(visitor.page.locator("summary#do-leave")))
     act(visitor.page.locator("#sure-leave"))
     visitor.wait(lambda: visitor.is_paid)
     visitor.page.locator("#guide", has_text="as expected").wait_for()
