@@ -197,6 +197,12 @@ def test_an_offer_that_is_good_enough_is_not_raised_before_its_time(desk: Desk) 
     assert before[0] * 9 // 8 <= desk.fees[0] <= before[0] * 3 // 2
 
 
+def require_all_offered(desk: Desk) -> None:
+    """For the only transaction that waits, all that it is worth."""
+    (waiting,) = desk.node.waiting
+    assert ETHER * 9 // 10 < waiting.max_fee * waiting.gas <= ETHER
+
+
 def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.send("answer", deadline=desk.chain.now() + 20 * PATIENCE)
     first = desk.fees[0]
@@ -206,8 +212,7 @@ def test_threat_44_the_offer_rises_as_the_deadline_comes_near(desk: Desk, monkey
     assert 7 * first < desk.fees[0] <= 10 * first
     for _ in range(2):
         desk.wait_and_look(PATIENCE)
-    (waiting,) = desk.node.waiting
-    assert ETHER * 9 // 10 < waiting.max_fee * waiting.gas <= ETHER  # all that it is worth
+    require_all_offered(desk)
     monkeypatch.undo()
     desk.wait_and_look(1)
     assert desk.landed == ["answer"]
@@ -221,8 +226,7 @@ def test_threat_44_what_is_on_its_way_becomes_an_answer(desk: Desk, monkeypatch:
     desk.send("end", deadline=desk.chain.now() + 20 * PATIENCE, value=0)
     for _ in range(20):
         desk.wait_and_look(PATIENCE)
-    (waiting,) = desk.node.waiting
-    assert ETHER * 9 // 10 < waiting.max_fee * waiting.gas <= ETHER  # all that it is worth
+    require_all_offered(desk)
     monkeypatch.undo()
     desk.wait_and_look(1)
     assert desk.landed == ["end"]
