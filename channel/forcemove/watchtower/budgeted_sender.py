@@ -126,7 +126,8 @@ class BudgetedSender:
 
     @property
     def busy_channels(self) -> dict[bytes, bool]:
-        """The channels for which a transaction is to be sent or pending, by id: whether one of these has a deadline."""
+        """The channels that have a transaction which waits to be sent or to be mined, by id: whether one of these has a
+        deadline."""
         found = dict[bytes, bool]()
         for each in self._sender.request_ids:
             if isinstance(each, ClientTx):
