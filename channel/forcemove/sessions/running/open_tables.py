@@ -10,6 +10,7 @@ from typing import Any
 
 from forcemove.errors import UnknownVersion
 from forcemove.inspect.journal_channel import read_channels
+from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.types import ETHER
 from forcemove.sessions.channel_game import ChannelGameRunner
 from forcemove.sessions.errors import OfferOver
@@ -158,10 +159,14 @@ class OpenTables:
             asset = next((each for each, _ in stored.channel.agreement.deposits), ETHER)
             game = stored.game and resumable(self.playable, stored.game.name, stored.chain_id, asset)
             if game and stored.is_open and stored.id not in played and stored.is_of(stored.chain_id, ours):
-                table = self._new(game, meeting_relay(self.service.journal, stored.channel.agreement))
+                table = self._new(game, self._met_at(stored.channel.agreement))
                 table.is_ours = stored.channel.index == 0
                 resume = partial(self._play_table(game, table).resume, stored.id)
                 self._begin(table, partial(self._patiently, table, resume))
+
+    def _met_at(self, agreement: Agreement) -> str:
+        """As of `_new`. The journal's meetings are read for nobody who does not want it."""
+        return meeting_relay(self.service.journal, agreement) if self._options.keeps_relay else ""
 
     def _resume_meeting(self, game: PlayableGame, meeting: Meeting) -> None:
         open_ = self.table_of(meeting.offer.hash)
