@@ -15,8 +15,7 @@ from forcemove import Outcome, RuleError
 from forcemove.protocol.codec import packed_writer
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.encoding import hash_state, word
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Signature, SupportProof, VariablePart
 from scripts.vector_values import (
     CHANNELS,
     KEYS,

@@ -16,8 +16,7 @@ from forcemove.protocol.adjudication import Adjudication, Transaction, checkpoin
 from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.encoding import fingerprint, hash_state, word
 from forcemove.protocol.signing import HALF_ORDER
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import MAX_AMOUNT, MAX_APP_DATA, Signature
+from forcemove.protocol.types import MAX_AMOUNT, MAX_APP_DATA, Signature, SupportProof, VariablePart
 from forcemove.protocol.words import MAX_TURN_RECORD, Status
 from scripts.vector_values import CHANNELS, KEYS, TOKENS, allocation_to, hex_, id_of, sign, state_to_json
 from tests.protocol.builders import COUNTING, pack_pattern, usual_pattern

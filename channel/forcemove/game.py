@@ -16,8 +16,7 @@ from forcemove.artifact import Artifact
 from forcemove.errors import AppError, LocalError
 from forcemove.picture import Svg
 from forcemove.protocol.app import App
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import Outcome, VariablePart
 
 __all__ = [
     "Bot",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.game import Game, Names, RoundResult
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import Outcome, SignedState, VariablePart
 
 __all__ = [
     "GAME_OVER",

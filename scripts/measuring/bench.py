@@ -12,8 +12,7 @@ from forcemove.chain.local import AnvilChain
 from forcemove.chain.token import Token
 from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state, word
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.types import ETHER, FixedPart, Signature, SignedState, SupportProof, VariablePart
 
 __all__ = ["DAY", "ETH", "Bench", "Channel", "chain_of_fork", "minted"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove_games.discard.position import SHOWN_AT_ONCE, Core, PositionType, decode
 from tests.games.discard.dealer import Dealer, draw_first
 

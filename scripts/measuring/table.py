@@ -16,9 +16,7 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import ChooseMove, Effect, SendState
 from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.types import ETHER, FixedPart, VariablePart, address_destination
 from forcemove_games.rock_paper_scissors import GAME
 
 __all__ = ["ADDRESSES", "KEYS", "NOW", "OPENED", "Bots", "LongGame", "Table", "agreement", "go_on"]

@@ -22,8 +22,7 @@ from forcemove.chain.genuine import require_genuine_contract
 from forcemove.chain.reverts import app_errors
 from forcemove.contracts import artifact
 from forcemove.protocol.encoding import Domain, channel_id, hash_state
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.types import ETHER, FixedPart, Signature, SupportProof, VariablePart
 from tests.expected import known
 from tests.protocol.builders import (
     ALICE,

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine import channel, effects, inputs
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Signature, SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Mode
 from tests.checking.world import Setting, World
 from tests.protocol.builders import pack_pattern, usual_pattern

@@ -35,7 +35,7 @@ from forcemove.protocol.machine.effects import (
 )
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
-from forcemove.protocol.outcome import Outcome, address_destination
+from forcemove.protocol.types import Outcome, address_destination
 from forcemove.protocol.words import EMPTY_STATUS
 from tests.checking.remembering import RememberingKey
 from tests.protocol.builders import ALICE, APP, BOB, CAROL, DOMAIN

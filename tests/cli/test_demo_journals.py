@@ -13,9 +13,8 @@ from forcemove.protocol.agreement import agree
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.outcome import address_destination
 from forcemove.protocol.signing import Key
-from forcemove.protocol.types import ETHER
+from forcemove.protocol.types import ETHER, address_destination
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import Batch, ChannelUpdate

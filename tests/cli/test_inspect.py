@@ -20,8 +20,7 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.inspect.possibilities import ACTIONS
 from forcemove.protocol.codec.packed_writer import batch_call, challenge_call, checkpoint_call
 from forcemove.protocol.encoding import encode_record, encode_variable_part
-from forcemove.protocol.state import SupportProof
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, SupportProof
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.cli.command import Command
 from tests.cli.saved import Saved, final_of, state_of

@@ -22,7 +22,7 @@ from forcemove.inspect.possibilities import ACTIONS
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.cli.command import Command

@@ -20,7 +20,7 @@ from forcemove.protocol.codec.packed import ETHER_BIT, SELECTORS
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
 from forcemove.protocol.rule_errors import StateCountOutOfRange
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Status
 from scripts import vectors
 from scripts.vectors import CARDS, DISCARD, EIP712, VECTORS

@@ -17,10 +17,17 @@ from forcemove.protocol.codec import limits
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
 from forcemove.protocol.encoding import Domain, channel_id, digest, encode_variable_part, hash_state
 from forcemove.protocol.machine.inputs import Input, StateReceived
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
 from forcemove.protocol.rules import require_valid_state
 from forcemove.protocol.signing import Key, require_signer
-from forcemove.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT48_MAX, FixedPart
+from forcemove.protocol.types import (
+    MAX_ALLOCATIONS,
+    MAX_APP_DATA,
+    MAX_ASSETS,
+    MAX_PARTICIPANTS,
+    UINT48_MAX,
+    FixedPart,
+    Outcome,
+)
 from tests.flow.test_signed import envelope, packed
 from tests.flow.virtual_time import run_virtual
 from tests.protocol.builders import DOMAIN, allocation, fixed_part, outcome, players

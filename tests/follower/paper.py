@@ -17,7 +17,7 @@ from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.encoding import Domain, fingerprint, hash_state
-from forcemove.protocol.state import SupportProof
+from forcemove.protocol.types import SupportProof
 from forcemove.protocol.words import Status, late_key, word_key
 from tests.simulation.chain import MemoryChain
 from tests.simulation.state import CHAIN_ID, from_hex

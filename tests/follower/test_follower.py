@@ -19,7 +19,7 @@ from forcemove.follower.follow_request import FollowRequest
 from forcemove.protocol.errors import ChannelIdUsed
 from forcemove.protocol.machine.inputs import ChainUpdate, HoldingsSeen, LogSeen
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.outcome import destination_address
+from forcemove.protocol.types import destination_address
 from forcemove_games.tic_tac_toe import GAME
 from tests.sampled import with_sample
 from tests.scenarios.story import DEPOSIT, KEYS, Playground, Story

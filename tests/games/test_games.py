@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import App, AppError, Choice, FalseMove, Game, Move, Names
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination, require_same_totals
+from forcemove.protocol.types import Allocation, Outcome, address_destination, require_same_totals
 from forcemove.rounds import UNASKED, position_line
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.properties import require_choices

@@ -9,7 +9,7 @@ import pytest
 from forcemove import AddressBook, Agreement, Chain, EmbeddedChain, Game, Key, assemble, deploy, local_keys
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 from tests.installed import GAMES, each_game
 
 STAKE = 10**17

@@ -29,7 +29,7 @@ from forcemove.protocol.errors import OpeningMismatch, SignatureMissing
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.results import result_of
 from forcemove.protocol.rule_errors import WrongTotal
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.registry import installed_games
 from forcemove.text.played_games import positions_in, record_text
 from forcemove.text.reports import report_parts

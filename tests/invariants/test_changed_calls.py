@@ -28,8 +28,7 @@ from forcemove.protocol.codec.packed_writer import (
 )
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.logs import Log
-from forcemove.protocol.state import SupportProof
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart, SupportProof
 from tests.invariants.test_full_channels import TOTAL, Funded
 from tests.parity.core_verdict import ALLOWED
 from tests.parity.core_world import World

@@ -27,7 +27,7 @@ from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Responded
 from forcemove.protocol.machine.effects import SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.machine.responses import Answer, best_answer, cheapest_proof
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World

@@ -9,7 +9,7 @@ from forcemove import ETHER, FixedPart, Outcome
 from forcemove.protocol.adjudication import Payment
 from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.logs import Deposited, PartlyPaid
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.protocol.words import Holdings
 from tests.parity.core_verdict import ALLOWED, Verdict
 from tests.parity.core_world import World

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import SupportProof, VariablePart
 from forcemove.protocol.words import Mode, Status
 from tests.parity.core_actor import Actor
 from tests.parity.core_verdict import Verdict

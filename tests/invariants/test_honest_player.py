@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from forcemove.protocol import encoding, logs, types
-from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import SupportProof, VariablePart
 from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import World

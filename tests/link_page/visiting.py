@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from forcemove import connect_relay
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import StateReceived
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.sessions.watching.watch_link import parse_watch_link
 from forcemove.transport.chat import CHAT_MARK
 from tests.browser.served.serving import until

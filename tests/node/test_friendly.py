@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from forcemove import ChannelSetup, Game, InvalidValue, ManagedChannel, MemoryMessenger, Node, Phase, open_journal
 from forcemove.flow.channel import moves_of_new
 from forcemove.node import errors, events, friendly, leases
-from forcemove.protocol import agreement, encoding, outcome, signing, types
+from forcemove.protocol import agreement, encoding, signing, types
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import decode_message
 from forcemove.protocol.machine.inputs import ConcludeWanted, Greeted, StateReceived
@@ -39,7 +39,7 @@ def agreement_of(game: Game, chain_id: int = encoding.NO_CHAIN) -> agreement.Agr
         game,
         0,
         ((types.ETHER, (0, 0)),),
-        tuple(map(outcome.address_destination, participants)),
+        tuple(map(types.address_destination, participants)),
     )
 
 

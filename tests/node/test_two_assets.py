@@ -10,7 +10,7 @@ from forcemove.chain.local import LOCAL_BALANCE, EmbeddedChain, deploy_locally, 
 from forcemove.chain.token import Token
 from forcemove.flow.channel import Line
 from forcemove.node.assemble import begin
-from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.types import address_destination
 from tests.chain.world import deploy_contract
 from tests.viem.table import Counting
 

@@ -14,7 +14,7 @@ from forcemove.history.tokens import Tokens
 from forcemove.node.wallets import WalletRequest
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.types import address_destination
 from forcemove.store.journal import Journal
 from forcemove_games.tic_tac_toe import GAME
 from tests.process import Process, memory_journal

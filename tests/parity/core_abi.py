@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from forcemove.protocol.encoding import encode_variable_part_tail, word
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.types import FixedPart, Outcome, Signature, SupportProof, VariablePart
 
 
 class Tail(NamedTuple):

@@ -13,8 +13,7 @@ from forcemove.chain.prices import OSAKA
 from forcemove.protocol.codec import packed_writer
 from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash_state
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, PartlyPaid, Responded
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Signature, SupportProof, VariablePart
 from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.parity.core_world import PEOPLE, World, cached_signature

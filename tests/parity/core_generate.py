@@ -10,8 +10,19 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from forcemove import Domain, VariablePart, channel_id, keccak256, word
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome, address_destination, totals
-from forcemove.protocol.types import ETHER, MAX_AMOUNT, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, FixedPart
+from forcemove.protocol.types import (
+    ETHER,
+    MAX_ALLOCATIONS,
+    MAX_AMOUNT,
+    MAX_PARTICIPANTS,
+    UINT48_MAX,
+    UINT256_MAX,
+    Allocation,
+    FixedPart,
+    Outcome,
+    address_destination,
+    totals,
+)
 from tests.protocol.builders import players
 
 ASSETS = (ETHER, *(bytes((index,)) * 20 for index in (1, 7, 8, 0xFF)))

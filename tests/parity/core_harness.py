@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from forcemove import Domain, Outcome, word
 from forcemove.protocol.codec.packed_writer import checkpoint_call
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.types import FixedPart, Signature, SupportProof, VariablePart
 from forcemove.protocol.words import EMPTY_STATUS, Status
 from tests.evm import Evm, function_selector
 from tests.parity import core_abi as abi

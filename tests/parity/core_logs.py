@@ -12,8 +12,7 @@ from forcemove.chain.codec import decode_log
 from forcemove.protocol.codec.packed_writer import checkpoint_call, respond_call
 from forcemove.protocol.encoding import word
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Deposited, Log, Responded
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.types import FixedPart, Signature, SupportProof, VariablePart
 from tests.evm import artifact, signature_of
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import ChainLog

@@ -33,8 +33,7 @@ from forcemove.protocol.codec.packed import (
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.logs import Deposited, Log
 from forcemove.protocol.rule_errors import SafeERC20FailedOperation
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.types import ETHER, FixedPart, Signature, SupportProof, VariablePart
 from forcemove.protocol.words import Status, holdings_in, late_key, word_key
 from tests.evm import artifact, function_selector, signature_of
 from tests.parity import core_abi as abi

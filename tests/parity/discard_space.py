@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import inf
 
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove_games.discard.position import PositionType, decode
 from tests.games.discard.hands import games, states
 

@@ -12,9 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forcemove import VariablePart, channel_id, word
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome, require_valid_outcome
 from forcemove.protocol.rules import require_valid_state, require_valid_transition
-from forcemove.protocol.types import ETHER, MAX_PARTICIPANTS, UINT48_MAX, UINT256_MAX, ZERO_ADDRESS, FixedPart
+from forcemove.protocol.types import (
+    ETHER,
+    MAX_ALLOCATIONS,
+    MAX_PARTICIPANTS,
+    UINT48_MAX,
+    UINT256_MAX,
+    ZERO_ADDRESS,
+    FixedPart,
+    Outcome,
+    require_valid_outcome,
+)
 from tests.parity import core_abi as abi
 from tests.parity.core_generate import Generator, Pair
 from tests.parity.core_harness import Harness

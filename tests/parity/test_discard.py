@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove.contracts import artifact
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.testing import properties
 from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall
 from forcemove.testing.space import Bounds, StateSpace

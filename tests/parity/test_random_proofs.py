@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forcemove.protocol.encoding import channel_id, hash_state, word
-from forcemove.protocol.state import SupportProof
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart, SupportProof
 from tests.parity import core_abi as abi
 from tests.parity.core_harness import Harness
 from tests.protocol.calls import fixed_parts, proofs

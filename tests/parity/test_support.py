@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forcemove.protocol import encoding, rules, signing, types
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import EMPTY_STATUS, Status
 from tests.expected import known
 from tests.parity.core_harness import Harness

@@ -12,8 +12,7 @@ from functools import cache
 
 from forcemove import Allocation, AppError, Key, Outcome, Terms, address_destination, keccak256
 from forcemove.protocol.encoding import Domain, challenge_hash, channel_id, digest, hash_state, word
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.types import ETHER, FixedPart, Signature, SignedState, SupportProof, VariablePart
 
 ALICE = Key(keccak256(b"alice"))
 BOB = Key(keccak256(b"bob"))

@@ -19,8 +19,15 @@ from forcemove.protocol.codec.packed import (
     RespondCall,
     TransferCall,
 )
-from forcemove.protocol.state import SupportProof
-from forcemove.protocol.types import ETHER, MAX_AMOUNT, MAX_PARTICIPANTS, UINT256_MAX, FixedPart, Signature
+from forcemove.protocol.types import (
+    ETHER,
+    MAX_AMOUNT,
+    MAX_PARTICIPANTS,
+    UINT256_MAX,
+    FixedPart,
+    Signature,
+    SupportProof,
+)
 from tests.protocol.builders import TOKEN
 
 HASHED_ABOVE = 30

@@ -28,7 +28,7 @@ from forcemove.protocol.machine.effects import (
     SubmitDeposit,
 )
 from forcemove.protocol.machine.machine import step
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 from tests.protocol import builders
 from tests.protocol.builders import DOMAIN, CountingRules, fixed_part, players
 from tests.protocol.operations import ether_with, perform

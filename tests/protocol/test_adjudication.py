@@ -11,8 +11,7 @@ from forcemove import Allocation, ForcemoveError, InvalidValue, Key, Outcome
 from forcemove.protocol import adjudication, logs, rule_errors
 from forcemove.protocol.adjudication import Adjudication, OperationResult, Payment, Transaction
 from forcemove.protocol.encoding import channel_id, fingerprint, hash_state
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, MAX_AMOUNT, Signature
+from forcemove.protocol.types import ETHER, MAX_AMOUNT, Signature, SupportProof, VariablePart
 from forcemove.protocol.words import EMPTY_STATUS, Mode, Status
 from tests.protocol.builders import (
     ALICE,

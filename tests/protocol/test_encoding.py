@@ -23,12 +23,13 @@ from forcemove.protocol.encoding import (
     hash_state,
     word,
 )
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
 from forcemove.protocol.types import (
+    MAX_ALLOCATIONS,
     MAX_APP_DATA,
     MAX_PARTICIPANTS,
     UINT48_MAX,
     UINT256_MAX,
+    Allocation,
     FixedPart,
     Signature,
 )

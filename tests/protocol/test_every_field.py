@@ -20,7 +20,7 @@ from forcemove.protocol import encoding
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, decode_message, encode_file, encode_message
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, CAROL, DOMAIN, NO_SIGNATURE, TOKEN, fixed_part, sign, state
 
 FIXED, STATE = fixed_part(), state()

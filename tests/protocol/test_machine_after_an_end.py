@@ -11,7 +11,7 @@ from forcemove import InvalidValue, Outcome, Phase, word
 from forcemove.flow.channel import is_stuck
 from forcemove.protocol.errors import FinalStateSigned
 from forcemove.protocol.machine import automatic_actions, effects, inputs
-from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import SupportProof, VariablePart
 from tests.protocol.builders import players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, open_table
 

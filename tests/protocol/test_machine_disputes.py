@@ -9,7 +9,7 @@ from forcemove import ETHER, Phase, word
 from forcemove.protocol.errors import StateConflict
 from forcemove.protocol.machine import effects, inputs
 from forcemove.protocol.machine.automatic_actions import answer_margin, next_due
-from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import SupportProof, VariablePart
 from tests.protocol.builders import ALICE, players, proof
 from tests.protocol.table import DEPOSIT, DURATION, Seat, agreed_table, counting_table, open_table, seated
 

@@ -6,7 +6,7 @@ import pytest
 
 from forcemove import ETHER, UINT256_MAX, ForcemoveError, InvalidValue
 from forcemove.protocol import rule_errors
-from forcemove.protocol.outcome import (
+from forcemove.protocol.types import (
     Allocation,
     Outcome,
     address_destination,

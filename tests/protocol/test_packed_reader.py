@@ -20,8 +20,7 @@ from forcemove.protocol.rule_errors import (
     StateCountOutOfRange,
     TotalTooHigh,
 )
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Signature, VariablePart
 from tests.protocol.builders import ALICE, APP, BOB, TOKEN
 from tests.protocol.calls import as_read, calls, write
 

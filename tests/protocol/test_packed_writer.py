@@ -18,8 +18,7 @@ from forcemove.protocol.codec.packed_writer import (
 )
 from forcemove.protocol.encoding import word
 from forcemove.protocol.rule_errors import StateCountOutOfRange
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Signature, SupportProof, VariablePart
 from forcemove_games.tic_tac_toe.position import Position, PositionType
 from tests.protocol.builders import (
     ALICE,

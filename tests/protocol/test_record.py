@@ -8,8 +8,7 @@ from forcemove.protocol.adjudication import Adjudication, OperationResult, Trans
 from forcemove.protocol.encoding import channel_id, hash_state
 from forcemove.protocol.logs import ChallengeRegistered, Claimed, Credited, Deposited, Log
 from forcemove.protocol.machine.record import EMPTY_RECORD, Owed, Record, fold_all
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.types import ETHER, FixedPart, SignedState, SupportProof, VariablePart
 from tests.protocol.builders import (
     ALICE,
     BOB,

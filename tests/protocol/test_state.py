@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from tests.protocol.builders import ALICE, BOB, outcome, sign, signed, state
 
 

@@ -25,14 +25,15 @@ from forcemove.protocol.codec.wire import (
 )
 from forcemove.protocol.encoding import Domain, encode_record
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation
 from forcemove.protocol.types import (
+    MAX_ALLOCATIONS,
     MAX_APP_DATA,
     MAX_CHALLENGE_DURATION,
     MAX_PARTICIPANTS,
     MIN_CHALLENGE_DURATION,
     UINT48_MAX,
     UINT256_MAX,
+    Allocation,
     FixedPart,
     Signature,
 )

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from forcemove.contracts import artifact
-from forcemove.protocol import encoding, outcome, signing, types, words
+from forcemove.protocol import encoding, signing, types, words
 from forcemove.protocol.codec.packed import SELECTORS
 from tests.readme.text import ROOT, code_spans
 
@@ -80,14 +80,14 @@ def test_types_are_those_that_are_hashed() -> None:
     [
         f"{types.MIN_PARTICIPANTS} to {types.MAX_PARTICIPANTS}, distinct",
         f"seconds, {types.MIN_CHALLENGE_DURATION} to {types.MAX_CHALLENGE_DURATION:,}",
-        f"1 to {outcome.MAX_ALLOCATIONS}, grouped by asset in rising order, at most {outcome.MAX_ASSETS} assets",
+        f"1 to {types.MAX_ALLOCATIONS}, grouped by asset in rising order, at most {types.MAX_ASSETS} assets",
         f"at most {types.MAX_APP_DATA:,}; empty in a final state",
         f"d + e is at most {types.MAX_APP_DATA:,}",
         f"at most 2**{types.MAX_AMOUNT.bit_length()} - 1 |",
         f"a channel holds less than 2**{types.MAX_AMOUNT.bit_length()} of an asset",
         f"only turns below 2**{words.MAX_TURN_RECORD.bit_length()} can be recorded",
         f"0x{signing.HALF_ORDER:x}",
-        f"the number of allocations, 1 to {outcome.MAX_ALLOCATIONS}",
+        f"the number of allocations, 1 to {types.MAX_ALLOCATIONS}",
     ],
 )
 def test_bounds_are_those_of_the_twin(said: str) -> None:

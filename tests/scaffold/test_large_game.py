@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from forcemove.contracts.project import build_project, stale_artifacts
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.scaffold.scaffold import write_game
 from forcemove.testing.calls import Bench, TransitionCall
 from forcemove.testing.difference import TwinsDiffer

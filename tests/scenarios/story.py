@@ -29,7 +29,7 @@ from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from forcemove.store.journal import Journal
 from tests.process import Process, memory_journal
 from tests.simulation.chain import MemoryChain

@@ -21,7 +21,7 @@ from forcemove.history.entries import (
     TxSent,
 )
 from forcemove.protocol.encoding import hash_state
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.installed import GAMES_FOR_TWO
 from tests.sampled import with_sample

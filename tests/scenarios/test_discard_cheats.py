@@ -11,7 +11,7 @@ from forcemove import AppError, ChannelHistory, Move, Outcome, Overview, Phase, 
 from forcemove.game import Level
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import Share
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 from forcemove_games.discard import bot, errors, game, moves
 from forcemove_games.discard.hand import PlayerSide
 from forcemove_games.discard.position import CORE_LENGTH, PositionType, decode

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from forcemove import ETHER, Adjudicator, Assembly, ChannelSetup, InvalidValue, Phase, VariablePart, agree
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.errors import NoContract, NotAnEthereumEndpoint, NotGenuine
-from forcemove.protocol import errors, outcome, rule_errors
+from forcemove.protocol import errors, rule_errors, types
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.chain.world import deploy_contract, place
@@ -40,7 +40,7 @@ def crafted(story: Story) -> dict[str, VariablePart]:
     """What Alice could send instead of the agreed first state."""
     right = story.agreement.setup_state(0)
     mine, yours = right.outcome
-    elsewhere = replace(yours, destination=outcome.address_destination(MALLORY.address))
+    elsewhere = replace(yours, destination=types.address_destination(MALLORY.address))
     return {
         "in the middle of the game": replace(right, app_data=first_move(story)),
         "with another stake": replace(right, app_data=story.game.initial_app_data(terms(STAKE + 1))),

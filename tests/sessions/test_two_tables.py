@@ -17,7 +17,7 @@ from forcemove.chain.local import connect, local_keys
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import address_destination
+from forcemove.protocol.types import address_destination
 from forcemove.registry import find_game, installed_games
 from forcemove.sessions.channel_game import ChannelGameRunner
 from forcemove.sessions.meetings.venues import GameOnChain

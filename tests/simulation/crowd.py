@@ -15,7 +15,7 @@ from forcemove.protocol.machine.effects import ChooseMove, SendState
 from forcemove.protocol.machine.inputs import ContractsGenuine, HoldingsSeen, Input, MoveChosen, StateReceived
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof
+from forcemove.protocol.types import SignedState, SupportProof
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate
 from forcemove_games.tic_tac_toe import GAME

@@ -127,7 +127,7 @@ BANS = (
 SEEN_BY_GAMES = frozenset(
     {"errors", "artifact", "contracts", "game", "picture", "protocol.app", "protocol.codec.limits"}
 )
-SEEN_BY_GAMES |= {f"protocol.{name}" for name in ("types", "outcome", "state", "encoding", "hashing", "curve")}
+SEEN_BY_GAMES |= {f"protocol.{name}" for name in ("types", "encoding", "hashing", "curve")}
 FLOW = ("actions", "channel", "keys", "place", "queue", "seat", "signed", "steps", "transport")
 SEEN_BY_FLOWS = SEEN_BY_GAMES | {f"flow.{name}" for name in FLOW}
 SEEN_BY = {

@@ -9,8 +9,7 @@ from forcemove import Allocation, Key, Outcome
 from forcemove.protocol.adjudication import Transaction
 from forcemove.protocol.encoding import channel_id, hash_state, word
 from forcemove.protocol.logs import Log
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.types import ETHER, FixedPart, Signature, SupportProof, VariablePart
 from forcemove.protocol.words import Status
 from tests.parity import core_abi as abi
 from tests.parity.core_chain import Receipt

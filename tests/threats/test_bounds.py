@@ -11,7 +11,7 @@ from forcemove.protocol import rule_errors, rules, types
 from forcemove.protocol.codec.packed import ETHER_BIT, FINAL, IN_WORDS, SELECTORS
 from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state, word
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from tests.parity import core_abi as abi
 from tests.parity.core_verdict import Verdict, of_error
 from tests.protocol.builders import (

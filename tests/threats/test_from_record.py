@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from forcemove import Key, keccak256
 from forcemove.protocol import encoding, logs, types
 from forcemove.protocol.codec.packed_writer import checkpoint_call
-from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import SupportProof, VariablePart
 from forcemove.protocol.words import Mode
 from tests.parity.core_verdict import Verdict
 from tests.protocol.builders import ALICE, BOB, DAY, MALLORY, chain, count_data, final, outcome, players, proof, state

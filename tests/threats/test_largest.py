@@ -19,9 +19,17 @@ from forcemove.chain.chain import Call
 from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.local import AnvilChain
 from forcemove.chain.token import Token
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, MAX_ASSETS, Outcome
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS, FixedPart
+from forcemove.protocol.types import (
+    ETHER,
+    MAX_ALLOCATIONS,
+    MAX_APP_DATA,
+    MAX_ASSETS,
+    MAX_PARTICIPANTS,
+    FixedPart,
+    Outcome,
+    SupportProof,
+    VariablePart,
+)
 from tests.chain.world import World, deploy_contract, make_world
 from tests.evm import function_selector
 from tests.parity import core_abi as abi

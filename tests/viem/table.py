@@ -13,7 +13,7 @@ from forcemove.contracts import artifact
 from forcemove.game import PlayableApp
 from forcemove.node.events import CounterpartyFault, Event, Mined
 from forcemove.node.setup import ChannelSetup
-from forcemove.protocol import outcome, state, types
+from forcemove.protocol import types
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.codec.wire import SignedStateFile, encode_file
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
@@ -61,7 +61,7 @@ def agree_with_wallet(adjudicator: Adjudicator, fixed: types.FixedPart, app: Pla
     """Who has the throw-away key is paid to its wallet."""
     payees = [WALLET.address if each == THROW_AWAY.address else each for each in fixed.participants]
     deposits = ((types.ETHER, (DEPOSIT,) * len(payees)),)
-    return agree(adjudicator.domain, fixed, app, STAKE, deposits, tuple(map(outcome.address_destination, payees)))
+    return agree(adjudicator.domain, fixed, app, STAKE, deposits, tuple(map(types.address_destination, payees)))
 
 
 def task(
@@ -87,8 +87,8 @@ def task(
     }
 
 
-def _unsigned(agreement: Agreement) -> state.SignedState:
-    return state.SignedState(agreement.setup_state(0))
+def _unsigned(agreement: Agreement) -> types.SignedState:
+    return types.SignedState(agreement.setup_state(0))
 
 
 @dataclass

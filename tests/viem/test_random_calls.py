@@ -19,8 +19,7 @@ from forcemove.protocol.codec.packed import (
     TransferCall,
 )
 from forcemove.protocol.encoding import word
-from forcemove.protocol.state import SupportProof
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, SupportProof
 from scripts.vector_values import fixed_part_to_json, hex_, outcome_to_json, state_to_json
 from tests.protocol.calls import calls, write
 from tests.viem.line import HERE

@@ -18,7 +18,7 @@ from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.logs import ChallengeRegistered, Checkpointed
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen, StateReceived
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import SignedState, SupportProof, VariablePart
 from forcemove_games.tic_tac_toe import GAME
 from tests.chain.world import deploy_contract
 from tests.expected import known

@@ -21,8 +21,7 @@ from forcemove import Adjudicator, Agreement, SignedState, Tower, TowerSettings,
 from forcemove.chain.errors import Unreachable
 from forcemove.protocol.codec.packed_writer import checkpoint_call
 from forcemove.protocol.encoding import Domain, fingerprint, hash_state
-from forcemove.protocol.state import SupportProof
-from forcemove.protocol.types import ETHER, FixedPart, Signature
+from forcemove.protocol.types import ETHER, FixedPart, Signature, SupportProof
 from forcemove.protocol.words import Status
 from forcemove.sender import sender
 from forcemove.sender.transactions import ClientTx, TxRequest

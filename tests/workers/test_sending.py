@@ -11,9 +11,8 @@ from forcemove import Key, VariablePart
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.local import AnvilChain
 from forcemove.protocol.machine import effects
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.types import ETHER, MAX_APP_DATA, MAX_PARTICIPANTS
+from forcemove.protocol.types import ETHER, MAX_ALLOCATIONS, MAX_APP_DATA, MAX_PARTICIPANTS, Outcome
 from forcemove.sender.pricing import gas_limit
 from forcemove.workers.tx_requests import gas_of
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS

@@ -11,8 +11,7 @@ from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.logs import ChallengeRegistered, Closed, Concluded, Deposited, PartlyPaid, recorded_state
 from forcemove.protocol.machine.results import payable
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.types import ETHER
+from forcemove.protocol.types import ETHER, Outcome
 
 __all__ = ["BalanceCheck", "check_balances"]
 

@@ -26,8 +26,7 @@ from forcemove.node.effect_executor import MoveChooser
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.node import Node
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
+from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS, Outcome
 
 __all__ = ["LocalTable", "local_table"]
 

@@ -11,10 +11,9 @@ from forcemove.game import Game
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.encoding import digest, hash_state
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import Outcome, SignedState, SupportProof, VariablePart
 
 __all__ = ["forged_message", "illegal_move", "old_proof", "signed_by"]
 

@@ -21,10 +21,8 @@ from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.protocol.codec import packed_writer
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import Log
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature, require_bytes
+from forcemove.protocol.types import ETHER, FixedPart, Outcome, Signature, SupportProof, VariablePart, require_bytes
 from forcemove.protocol.words import Holdings, Status, holdings_in, late_key, word_key
 
 __all__ = ["Adjudicator", "Operation", "PlacedLog"]

@@ -27,9 +27,7 @@ from forcemove.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.protocol.outcome import Allocation, Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Allocation, Outcome, Signature, VariablePart
 
 __all__ = ["Function", "decode_log", "encode_log", "function"]
 

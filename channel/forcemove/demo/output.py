@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from forcemove.demo.results import ScenarioResult
     from forcemove.errors import ForcemoveError
     from forcemove.game import Game, Names
-    from forcemove.protocol.outcome import Outcome
-    from forcemove.protocol.state import VariablePart
+    from forcemove.protocol.types import Outcome, VariablePart
 
 __all__ = ["DemoOutput", "shortened"]
 

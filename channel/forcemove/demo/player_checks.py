@@ -11,7 +11,7 @@ from forcemove.demo.scenarios import Scenario, let_the_time_pass, never, try_ill
 from forcemove.demo.table import DemoPlayer, DemoTable
 from forcemove.game import FalseMove, Game, PlayerChecked
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 
 __all__ = ["CHECKED_SCENARIOS"]
 

@@ -20,9 +20,8 @@ from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.wire import encode_message
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import Outcome, SignedState, VariablePart
 
 __all__ = ["SCENARIOS", "Scenario", "bring_home", "let_the_time_pass", "never", "try_illegal"]
 

@@ -23,8 +23,7 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.channel import OVER
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import Outcome, SignedState, VariablePart
 from forcemove.protocol.words import Status
 from forcemove.sessions.playing.patience import Patience
 

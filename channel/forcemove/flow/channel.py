@@ -21,8 +21,7 @@ from forcemove.flow.steps import ActionMissing, Step
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import Outcome, VariablePart
 
 __all__ = [
     "UPDATES",

@@ -14,8 +14,7 @@ from forcemove.protocol.logs import Log
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.machine.peer_messages import require_signatures
-from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import MIN_PARTICIPANTS
+from forcemove.protocol.types import MIN_PARTICIPANTS, SignedState
 
 __all__ = [
     "author_of",

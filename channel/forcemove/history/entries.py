@@ -12,8 +12,7 @@ from enum import IntFlag
 from msgspec import Struct
 
 from forcemove.protocol.logs import Log
-from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, SignedState
 
 __all__ = [
     "AppointmentAcknowledged",

@@ -17,7 +17,7 @@ from forcemove.history.entries import (
     TxReorged,
 )
 from forcemove.history.packing import unpack
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 
 __all__ = ["MAX_ENTRIES", "ChannelHistory", "decode_history"]
 

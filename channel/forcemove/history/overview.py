@@ -26,7 +26,7 @@ from forcemove.protocol.machine.automatic_actions import answer_margin, best_hel
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.results import ChannelResult, Share, result_of, shares_of
 from forcemove.protocol.rules import build_proof_from_record, build_support_proof
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 
 __all__ = [
     "CHALLENGE",

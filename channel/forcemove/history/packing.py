@@ -14,9 +14,7 @@ from msgspec import Struct
 from forcemove.errors import MalformedBytes
 from forcemove.history.entries import Entry, EntryWithoutState, StateAccepted, StateSigned
 from forcemove.protocol.codec.msgpack_codec import Codec
-from forcemove.protocol.outcome import Allocation, Outcome
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Allocation, Outcome, Signature, SignedState, VariablePart
 
 __all__ = ["pack", "unpack"]
 

@@ -10,7 +10,7 @@ from enum import Enum
 from forcemove.chain.book import AddressBook
 from forcemove.errors import AppError
 from forcemove.game import Game, JsonValue, Names, seat_names
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import position_line
 
 __all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "app_in_book", "guess_app", "read_position"]

@@ -15,9 +15,7 @@ from forcemove.inspect.onchain import ChannelOnChain
 from forcemove.inspect.possibilities import PossibleAction, turn_actions
 from forcemove.protocol.encoding import hash_state
 from forcemove.protocol.machine.responses import cheapest_proof, concluding_answer
-from forcemove.protocol.outcome import totals
-from forcemove.protocol.state import SignedState, SupportProof
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart, SignedState, SupportProof, totals
 from forcemove.protocol.words import Mode
 
 if TYPE_CHECKING:

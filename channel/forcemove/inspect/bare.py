@@ -11,8 +11,7 @@ from forcemove.game import Game, Names
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, guess_app, read_position
 from forcemove.inspect.states import StateFacts, state_facts
 from forcemove.protocol.encoding import decode_record, decode_variable_part
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, VariablePart
 
 __all__ = ["BareKind", "BareReport", "Missing", "inspect_bytes"]
 

@@ -11,8 +11,7 @@ from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, guess_ap
 from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
 from forcemove.protocol.codec import packed
 from forcemove.protocol.codec.packed_reader import decode_call
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.types import FixedPart, Signature, VariablePart
 
 __all__ = ["CallItem", "CallReport", "StateInCall", "inspect_call", "is_call"]
 

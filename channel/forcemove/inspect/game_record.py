@@ -20,10 +20,8 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.peer_messages import verify_next
 from forcemove.protocol.machine.record import EMPTY_RECORD
 from forcemove.protocol.machine.results import Share, shares_of
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import require_valid_transition
-from forcemove.protocol.state import SignedState
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart, Outcome, SignedState
 
 __all__ = ["GameRecord", "agreement_in", "played_states", "result_in", "shares_by", "verify_states"]
 

@@ -13,7 +13,7 @@ from forcemove.history.history import ChannelHistory
 from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Hex, Seconds
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 
 __all__ = ["AnyEntryJson", "StateSummaryJson", "history_entries", "summaries_of"]
 

@@ -23,7 +23,7 @@ from forcemove.inspect.signed_state import SignedStateReport, report_signed_stat
 from forcemove.protocol.codec.json_text import parse_json
 from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_hex
 from forcemove.protocol.encoding import Domain, channel_id
-from forcemove.protocol.outcome import destination_address
+from forcemove.protocol.types import destination_address
 
 __all__ = [
     "AnyFile",

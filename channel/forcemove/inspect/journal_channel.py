@@ -25,7 +25,7 @@ from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.results import is_over
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove.rounds import words_by_turn
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.records import Ownership, StoredChannel, StoredSummary

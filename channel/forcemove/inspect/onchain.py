@@ -28,9 +28,7 @@ from forcemove.protocol.logs import (
 from forcemove.protocol.machine.channel import Accepted, Channel
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, Recorded, fold_all
 from forcemove.protocol.machine.results import Ending
-from forcemove.protocol.outcome import Outcome, destination_address, totals
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.types import ETHER, FixedPart, Outcome, VariablePart, destination_address, totals
 from forcemove.protocol.words import Holdings, Mode, Status, status_word, word_key
 
 if TYPE_CHECKING:

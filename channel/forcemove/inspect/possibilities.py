@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from forcemove.inspect.states import StateKind, kind_of_state
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart, VariablePart
 
 __all__ = ["ACTIONS", "PossibleAction", "dispute_actions", "missing_support", "turn_actions"]
 

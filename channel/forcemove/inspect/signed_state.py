@@ -17,7 +17,7 @@ from forcemove.inspect.states import StateFacts, state_facts
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import channel_id, digest, hash_state
 from forcemove.protocol.rules import require_valid_state
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator

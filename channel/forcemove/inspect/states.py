@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from forcemove.protocol.outcome import Allocation, Outcome, destination_address
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import Allocation, FixedPart, Outcome, VariablePart, destination_address
 
 __all__ = ["OutcomeEntry", "StateKind", "StateFacts", "outcome_entries", "kind_of_state", "state_facts"]
 

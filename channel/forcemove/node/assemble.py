@@ -20,8 +20,7 @@ from forcemove.history.tokens import Tokens
 from forcemove.node.nonces import draw_nonce
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.encoding import Domain
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.types import ETHER, FixedPart, address_destination
 from forcemove.workers.chain_defaults import default_confirmations
 
 __all__ = ["Assembly", "assemble", "begin", "reassemble"]

@@ -32,7 +32,7 @@ from forcemove.protocol.machine.inputs import (
 )
 from forcemove.protocol.machine.machine import step
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 
 __all__ = ["Client", "begin_or_resume"]
 

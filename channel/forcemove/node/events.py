@@ -10,7 +10,7 @@ from forcemove.errors import ForcemoveError
 from forcemove.history.entries import LogPosition
 from forcemove.protocol.logs import Log
 from forcemove.protocol.machine.effects import Submission
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 
 __all__ = [
     "CounterpartyFault",

@@ -50,7 +50,7 @@ from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.machine.inputs import Input, StateReceived
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove.store.records import HistoryRow
 from forcemove.workers.outbox import evidence_of
 

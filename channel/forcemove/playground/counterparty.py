@@ -15,7 +15,7 @@ from forcemove.node.events import Event, Received, Sent
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, SubmitChallenge
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen, Reconnected
-from forcemove.protocol.state import SignedState, SupportProof
+from forcemove.protocol.types import SignedState, SupportProof
 from forcemove.protocol.words import Status
 from forcemove.sessions.playing.counted_bot import choose_rounds
 

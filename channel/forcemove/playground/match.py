@@ -19,7 +19,7 @@ from forcemove.playground.counterparty import Counterparty
 from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, Reconnected
 from forcemove.protocol.machine.results import is_over, is_unpaid
-from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.types import Outcome
 from forcemove.protocol.words import Status
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.playing.patience import Patience

@@ -31,7 +31,6 @@ from forcemove.protocol.encoding import (
     outcome_hash,
     state_hash,
 )
-from forcemove.protocol.outcome import Allocation, Outcome, destination_address, require_valid_outcome, totals
 from forcemove.protocol.rules import (
     require_fingerprint,
     require_recorded,
@@ -40,8 +39,21 @@ from forcemove.protocol.rules import (
     require_valid_transition,
 )
 from forcemove.protocol.signing import recover, require_signer
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT256_MAX, ZERO_ADDRESS, FixedPart, Signature
+from forcemove.protocol.types import (
+    ETHER,
+    MAX_AMOUNT,
+    UINT256_MAX,
+    ZERO_ADDRESS,
+    Allocation,
+    FixedPart,
+    Outcome,
+    Signature,
+    SupportProof,
+    VariablePart,
+    destination_address,
+    require_valid_outcome,
+    totals,
+)
 
 __all__ = [
     "Adjudication",

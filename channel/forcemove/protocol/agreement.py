@@ -11,9 +11,7 @@ from msgspec.structs import force_setattr
 from forcemove.errors import InvalidValue
 from forcemove.protocol.app import App, Deposits, Terms
 from forcemove.protocol.encoding import NO_CHAIN, Domain, channel_id
-from forcemove.protocol.outcome import Allocation, Outcome, require_valid_outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import FixedPart, require_bytes
+from forcemove.protocol.types import Allocation, FixedPart, Outcome, VariablePart, require_bytes, require_valid_outcome
 
 __all__ = ["DEPOSIT_IN_STAKES", "Agreement", "agree"]
 

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 
 __all__ = ["App", "Deposits", "Rules", "Terms"]
 

@@ -15,15 +15,17 @@ from msgspec.structs import force_setattr
 
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.outcome import MAX_ALLOCATIONS, Allocation, Outcome
-from forcemove.protocol.state import VariablePart
 from forcemove.protocol.types import (
+    MAX_ALLOCATIONS,
     MAX_APP_DATA,
     MAX_PARTICIPANTS,
     UINT48_MAX,
     UINT256_MAX,
+    Allocation,
     FixedPart,
+    Outcome,
     Signature,
+    VariablePart,
     require_bytes,
     require_uint,
 )

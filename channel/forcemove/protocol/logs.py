@@ -9,9 +9,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Outcome, Signature, VariablePart
 
 __all__ = [
     "ChallengeRegistered",

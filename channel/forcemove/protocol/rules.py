@@ -24,10 +24,18 @@ from forcemove.protocol.encoding import (
     hash_with,
     outcome_hash,
 )
-from forcemove.protocol.outcome import Outcome, require_same_totals, require_valid_outcome
 from forcemove.protocol.signing import require_signer
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import MAX_APP_DATA, FixedPart, Signature
+from forcemove.protocol.types import (
+    MAX_APP_DATA,
+    FixedPart,
+    Outcome,
+    Signature,
+    SignedState,
+    SupportProof,
+    VariablePart,
+    require_same_totals,
+    require_valid_outcome,
+)
 from forcemove.protocol.words import EMPTY_STATUS, Status
 
 __all__ = [

@@ -19,10 +19,8 @@ from forcemove.contracts import artifact
 from forcemove.errors import AppError
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import encode_variable_part_tail, word
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination
 from forcemove.protocol.rules import without_evidence
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove.protocol.types import UINT256_MAX, Allocation, Outcome, VariablePart, address_destination
 from forcemove.testing.difference import ACCEPTED, Pair, TwinsDiffer, bytecode_verdict, explain, twin_verdict
 from forcemove.testing.evm import Evm, errors_of, function_selector
 

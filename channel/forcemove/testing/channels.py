@@ -20,9 +20,8 @@ from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.inputs import ChallengeWanted, StateReceived
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
+from forcemove.protocol.types import Outcome, SignedState, SupportProof, VariablePart
 
 __all__ = ["play_cheat", "play_forced", "play_honestly", "play_silence", "play_stale"]
 

@@ -11,7 +11,7 @@ from forcemove.artifact import Artifact
 from forcemove.errors import AppError
 from forcemove.game import Game, Move, seat_names
 from forcemove.protocol.app import Rules
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import position_line
 from forcemove.testing.evm import decode_error, selector, signature_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from random import Random
 
 from forcemove.game import Bot, FalseMove, Game, PlayerChecked
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.testing.calls import Bench, TransitionCall
 
 __all__ = ["require_false_moves_seen"]

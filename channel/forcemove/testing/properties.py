@@ -14,9 +14,7 @@ from random import Random
 from forcemove.errors import AppError
 from forcemove.game import Choice, Game, RoundResult
 from forcemove.protocol.app import Rules
-from forcemove.protocol.outcome import Outcome, require_same_totals
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import UINT256_MAX
+from forcemove.protocol.types import UINT256_MAX, Outcome, VariablePart, require_same_totals
 from forcemove.testing.calls import FROM, ID, TO, Bench, TransitionCall, Variation
 from forcemove.testing.space import StateSpace, Visit
 from forcemove.testing.walk import Key, LegalMoves, key_of, successors

@@ -10,7 +10,7 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.testing.session import session
 from forcemove.testing.walk import LegalMoves, Path, Walk, key_of, successors
 

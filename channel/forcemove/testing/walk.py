@@ -8,9 +8,7 @@ from math import inf
 
 from forcemove.game import Move
 from forcemove.protocol.app import Deposits, Terms
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import VariablePart
-from forcemove.protocol.types import ETHER
+from forcemove.protocol.types import ETHER, Outcome, VariablePart
 from forcemove.testing.calls import ID, outcome
 
 __all__ = ["Key", "LegalMoves", "Path", "Walk", "first_state", "key_of", "replay", "successors", "terms_of"]

@@ -10,7 +10,7 @@ from forcemove.history import entries
 from forcemove.history.tokens import Tokens
 from forcemove.protocol import logs
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove.text.amounts import amount_text, format_amount
 from forcemove.text.harmless import harmless
 

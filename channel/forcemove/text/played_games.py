@@ -13,7 +13,7 @@ from forcemove.history.history import ChannelHistory
 from forcemove.inspect.game_record import GameRecord, played_states
 from forcemove.inspect.game_record_json import encode_game_record
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.rounds import RoundCount, position_line, result_line, score_line, state_words
 from forcemove.text.harmless import harmless
 from forcemove.text.names import shown_names

@@ -13,10 +13,9 @@ from msgspec import Struct
 from forcemove.protocol.app import Rules
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.encoding import StateHashes, digest
-from forcemove.protocol.outcome import require_same_totals
 from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
 from forcemove.protocol.signing import recover, require_signer
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState, require_same_totals
 from forcemove.watchtower.appointment import (
     APPOINTMENTS,
     KEPT_APPOINTMENTS,

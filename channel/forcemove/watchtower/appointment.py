@@ -22,16 +22,16 @@ from forcemove.protocol.encoding import TABLE_DOMAIN_TYPE
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.responses import concluding_answer
-from forcemove.protocol.outcome import MAX_ALLOCATIONS
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState
 from forcemove.protocol.types import (
+    MAX_ALLOCATIONS,
     MAX_APP_DATA,
     MAX_PARTICIPANTS,
     UINT48_MAX,
     FixedPart,
     Signature,
+    SignedState,
     require_bytes,
     require_uint,
 )

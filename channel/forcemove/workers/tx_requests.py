@@ -21,8 +21,7 @@ from forcemove.protocol.machine.effects import (
     SubmitTransfer,
 )
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, Signature
+from forcemove.protocol.types import ETHER, Signature, SupportProof, VariablePart
 from forcemove.sender.transactions import Allowance, ChannelTx, TxRequest
 
 __all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for"]

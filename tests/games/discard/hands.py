@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove_games.discard.position import PositionType, decode
 from tests.games.discard.dealer import Dealer, Strategy, draw_first, lay_first, one_draws
 

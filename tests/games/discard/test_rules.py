@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove_games.discard import position, rules, table
 from tests.games.discard.dealer import BALANCE, STAKE
 from tests.games.discard.hands import NAMES, games, states

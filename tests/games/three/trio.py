@@ -11,7 +11,7 @@ from forcemove import AddressBook, Assembly, Chain, Channel, ChannelSetup, Choos
 from forcemove.chain.local import deploy_locally, local_keys
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof
+from forcemove.protocol.types import SignedState, SupportProof
 from forcemove.store.journal import Journal
 from tests.games.cards.dealt import stream
 from tests.games.three.deal_app import PLAYERS, DealApp

@@ -22,8 +22,7 @@ from forcemove.protocol.adjudication import (
 from forcemove.protocol.app import Rules
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.rules import build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.types import FixedPart, Signature, SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Holdings, Mode, Status
 from forcemove.text.explanations import headline
 

@@ -14,7 +14,7 @@ from forcemove.history.entries import StateAccepted, StateSigned
 from forcemove.history.overview import Option
 from forcemove.picture import Spot, Svg
 from forcemove.protocol.machine.channel import OVER, Phase
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless

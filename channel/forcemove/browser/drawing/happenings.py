@@ -41,7 +41,7 @@ from forcemove.protocol.logs import (
     PartlyPaid,
     Responded,
 )
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove.rounds import state_words
 from forcemove.text.entries import entry_text, signer_of
 from forcemove.text.harmless import harmless

@@ -31,8 +31,7 @@ from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.logs import recorded_state
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, SignedState, VariablePart
 from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import capitalised, named, shown_names

@@ -10,7 +10,7 @@ from forcemove.browser.drawing.board import Drawing, picture_of
 from forcemove.browser.view import ChannelView
 from forcemove.game import RoundResult
 from forcemove.history.entries import Entry, StateAccepted, StateSigned
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import RoundCount, result_line
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import change_text, shown_names

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from forcemove.browser.drawing.board import Drawing, picture_of
 from forcemove.chain.addresses import short_address
 from forcemove.game import Game, Names
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import GAME_OVER, position_line, score_line, state_words
 from forcemove.sessions.watching.spectator import ChannelSpectator, SeenState, played
 from forcemove.sessions.watching.watch_link import WatchLink

@@ -20,7 +20,7 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import Ending, Share, result_of
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove.store.records import Ownership, StoredEvidence
 from forcemove.text.amounts import amount_text, show_asset
 from forcemove.text.durations import local_time, show_time

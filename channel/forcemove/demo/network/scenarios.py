@@ -15,8 +15,7 @@ from forcemove.demo.network.players import PlayerFailed, PlayerProcess
 from forcemove.game import Game
 from forcemove.keys.key_files import new_key
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.types import ETHER
+from forcemove.protocol.types import ETHER, Outcome
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.transport.links import LINK_HEAD
 

@@ -6,8 +6,7 @@ that the protocol allows passes every one of them. Knows of formats only the siz
 
 from __future__ import annotations
 
-from forcemove.protocol.outcome import MAX_ALLOCATIONS
-from forcemove.protocol.types import MAX_APP_DATA, MAX_PARTICIPANTS, UINT64_MAX, UINT256_MAX
+from forcemove.protocol.types import MAX_ALLOCATIONS, MAX_APP_DATA, MAX_PARTICIPANTS, UINT64_MAX, UINT256_MAX
 
 __all__ = [
     "MAX_ACTION",

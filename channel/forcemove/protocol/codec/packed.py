@@ -11,9 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart, Signature
+from forcemove.protocol.types import FixedPart, Outcome, Signature, SupportProof, VariablePart
 
 __all__ = [
     "BATCHED",

@@ -10,10 +10,18 @@ from msgspec.structs import replace
 
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.codec import packed
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination
 from forcemove.protocol.rule_errors import LengthMismatch, NotCanonical, NotInABatch, StateCountOutOfRange
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, UINT256_MAX, FixedPart, Signature
+from forcemove.protocol.types import (
+    ETHER,
+    UINT256_MAX,
+    Allocation,
+    FixedPart,
+    Outcome,
+    Signature,
+    SupportProof,
+    VariablePart,
+    address_destination,
+)
 
 __all__ = ["decode_call", "decode_proof_log", "decode_response_log"]
 

@@ -9,9 +9,19 @@ from itertools import pairwise
 
 from forcemove.errors import InvalidValue
 from forcemove.protocol.codec import packed
-from forcemove.protocol.outcome import Allocation, Outcome, address_destination, destination_address
-from forcemove.protocol.state import SupportProof, VariablePart
-from forcemove.protocol.types import ETHER, FixedPart, Signature, require_bytes, require_uint
+from forcemove.protocol.types import (
+    ETHER,
+    Allocation,
+    FixedPart,
+    Outcome,
+    Signature,
+    SupportProof,
+    VariablePart,
+    address_destination,
+    destination_address,
+    require_bytes,
+    require_uint,
+)
 
 __all__ = ["batch_call", "challenge_call", "checkpoint_call", "conclude_call", "respond_call", "transfer_call"]
 

@@ -37,9 +37,15 @@ from forcemove.protocol.codec.json_text import (
 from forcemove.protocol.codec.limits import MAX_MESSAGE
 from forcemove.protocol.encoding import Domain, decode_record, encode_record
 from forcemove.protocol.machine.inputs import Greeted, StateReceived
-from forcemove.protocol.outcome import Allocation
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import MAX_PARTICIPANTS, UINT48_MAX, FixedPart, Signature
+from forcemove.protocol.types import (
+    MAX_PARTICIPANTS,
+    UINT48_MAX,
+    Allocation,
+    FixedPart,
+    Signature,
+    SignedState,
+    VariablePart,
+)
 
 __all__ = [
     "FILE_VERSION",

@@ -11,7 +11,7 @@ from forcemove.protocol.machine import effects
 from forcemove.protocol.machine.channel import Channel, Phase, Step
 from forcemove.protocol.machine.responses import Answer, best_answer, clears, concluding_answer
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.protocol.words import Status
 
 __all__ = [

@@ -17,7 +17,7 @@ from forcemove.protocol.machine.channel import OVER, Accepted, Channel
 from forcemove.protocol.machine.effects import Submission, SubmitDeposit, SubmitPayCredit
 from forcemove.protocol.machine.peer_messages import require_next, verify_next
 from forcemove.protocol.machine.record import Recorded, fold
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 
 __all__ = ["apply_changes", "on_chain_change", "on_views_differ"]
 

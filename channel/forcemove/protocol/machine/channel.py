@@ -15,11 +15,9 @@ from forcemove.protocol.errors import AlreadySigned, EndpointsDiffer, FinalState
 from forcemove.protocol.machine.effects import ChooseMove, Effect, Submission
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record
-from forcemove.protocol.outcome import destination_address
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, SignedState, VariablePart, destination_address
 from forcemove.protocol.words import Mode, Status
 
 __all__ = ["OVER", "Accepted", "Channel", "Phase", "Step"]

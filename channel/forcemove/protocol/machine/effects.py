@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Outcome, Signature, SignedState, SupportProof, VariablePart
 
 __all__ = [
     "ChooseMove",

@@ -11,8 +11,7 @@ from msgspec import Struct
 from forcemove.protocol.logs import Log
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.machine.record import Owed, Recorded
-from forcemove.protocol.outcome import Outcome
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import Outcome, SignedState
 from forcemove.protocol.words import Status
 
 __all__ = [

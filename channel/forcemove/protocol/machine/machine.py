@@ -29,7 +29,7 @@ from forcemove.protocol.machine.peer_messages import answer_greeting, greet, rec
 from forcemove.protocol.machine.responses import cheapest_proof
 from forcemove.protocol.machine.view_differences import IN_EVERY_PHASE
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SupportProof, VariablePart
+from forcemove.protocol.types import SupportProof, VariablePart
 
 __all__ = ["Step", "step"]
 

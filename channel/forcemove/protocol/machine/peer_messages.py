@@ -16,8 +16,7 @@ from forcemove.protocol.machine.effects import Effect, SendGreeting, SendState
 from forcemove.protocol.machine.inputs import Greeted
 from forcemove.protocol.rules import require_valid_state, require_valid_transition
 from forcemove.protocol.signing import require_signer
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Signature, SignedState, VariablePart
 
 __all__ = ["answer_greeting", "greet", "receive", "require_next", "require_signatures", "verify_next"]
 

@@ -15,10 +15,8 @@ from msgspec.structs import replace
 from forcemove.errors import ForcemoveError
 from forcemove.protocol import logs as log_types
 from forcemove.protocol.encoding import Domain, StateHashes, digest, fingerprint, hash_state, outcome_hash
-from forcemove.protocol.outcome import Outcome
 from forcemove.protocol.signing import recover
-from forcemove.protocol.state import SignedState, VariablePart
-from forcemove.protocol.types import Signature
+from forcemove.protocol.types import Outcome, Signature, SignedState, VariablePart
 from forcemove.protocol.words import EMPTY_STATUS, Status
 
 __all__ = ["EMPTY_RECORD", "Owed", "Record", "Recorded", "fold", "fold_all"]

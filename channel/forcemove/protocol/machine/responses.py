@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from forcemove.protocol.encoding import fingerprint, hash_state
 from forcemove.protocol.machine.effects import Submission, SubmitCheckpoint, SubmitConclude, SubmitRespond
 from forcemove.protocol.rules import build_proof_from_record, build_support_proof
-from forcemove.protocol.state import SignedState, SupportProof, VariablePart
-from forcemove.protocol.types import FixedPart
+from forcemove.protocol.types import FixedPart, SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Status
 
 __all__ = ["Answer", "answer_to_status", "best_answer", "cheapest_proof", "clears", "concluding_answer"]

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 
 from forcemove.protocol.machine.channel import OVER, Channel
 from forcemove.protocol.machine.inputs import ViewsDiffer
-from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.types import Outcome
 
 __all__ = ["Ending", "ChannelResult", "Share", "is_over", "is_unpaid", "payable", "result_of", "shares_of"]
 

@@ -10,7 +10,7 @@ from forcemove.protocol.machine.channel import Channel, Step
 from forcemove.protocol.machine.inputs import Clock
 from forcemove.protocol.machine.responses import Answer, answer_to_status
 from forcemove.protocol.signing import Key
-from forcemove.protocol.state import SignedState
+from forcemove.protocol.types import SignedState
 from forcemove.protocol.words import Status
 
 __all__ = ["IN_EVERY_PHASE", "acts_first"]

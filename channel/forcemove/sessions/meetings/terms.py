@@ -10,8 +10,7 @@ from forcemove.game import Game
 from forcemove.history.tokens import TokenFacts
 from forcemove.protocol.agreement import Agreement, agree
 from forcemove.protocol.encoding import Domain
-from forcemove.protocol.outcome import address_destination
-from forcemove.protocol.types import ETHER, FixedPart
+from forcemove.protocol.types import ETHER, FixedPart, address_destination
 from forcemove.text.amounts import amount_text, exact_amount, exact_tokens
 from forcemove.text.durations import duration_text
 from forcemove.text.names import shown_name

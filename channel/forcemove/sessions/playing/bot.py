@@ -10,7 +10,7 @@ from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.machine.effects import ChooseMove
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.sessions.playing.counted_bot import choose_rounds
 from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.ports import Chat, Output

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forcemove.game import Names
 from forcemove.history.tokens import Tokens
-from forcemove.protocol.outcome import Outcome
+from forcemove.protocol.types import Outcome
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.clock import clock_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from forcemove.flow.channel import Choose, moves_of_new
 from forcemove.game import Bot, Game, Level, Move
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import RoundCount
 
 __all__ = ["CountedBot", "choose_rounds"]

@@ -7,7 +7,7 @@ import secrets
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Randomness
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 
 __all__ = ["Leaving"]
 

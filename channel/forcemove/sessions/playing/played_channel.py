@@ -21,7 +21,7 @@ from forcemove.protocol.machine.channel import Phase
 from forcemove.protocol.machine.effects import ChooseMove, operation_name
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.protocol.machine.results import is_unpaid
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import GAME_OVER, UNASKED, RoundCount, position_line, score_line
 from forcemove.sessions.chat import TableChat
 from forcemove.sessions.errors import GuestMissing

@@ -17,7 +17,7 @@ from forcemove.protocol.errors import SignatureMissing, StateConflict
 from forcemove.protocol.machine.inputs import StateReceived
 from forcemove.protocol.rules import build_support_proof, require_valid_state, require_valid_transition
 from forcemove.protocol.signing import require_signer
-from forcemove.protocol.state import SignedState, VariablePart
+from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.rounds import RoundCount
 from forcemove.sessions.watching.watch_link import WatchLink
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forcemove.game import Names
 from forcemove.protocol.machine.channel import Channel, Phase
-from forcemove.protocol.state import VariablePart
+from forcemove.protocol.types import VariablePart
 from forcemove.rounds import GAME_OVER, position_line
 from forcemove.text.situation.moment import Moment, deposit_text, named, shown_names
 
