@@ -24,9 +24,8 @@ from forcemove.node.assemble import reassemble
 from forcemove.store.records import Batch, ChannelUpdate, HistoryRow
 from forcemove_games.tic_tac_toe import GAME
 from scripts.measuring.cases import Measured, Row, case, timed
-from scripts.measuring.driving import crowded_journal, drive_all, journal_at, stored
 from scripts.measuring.pages import NODE_PAGE, Line, picture, put
-from scripts.measuring.processes import process
+from scripts.measuring.processes import crowded_journal, drive_all, journal_at, process, stored
 from tests.scenarios.story import Playground
 from tests.simulation import crowd
 

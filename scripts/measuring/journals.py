@@ -36,9 +36,8 @@ from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelLease, ChannelUpdate, HistoryRow
-from scripts.measuring.cases import Measured, Row, case, medians, require, timed
-from scripts.measuring.driving import journal_at
-from scripts.measuring.table import NOW, Table
+from scripts.measuring.cases import NOW, Measured, Row, Table, case, medians, require, timed
+from scripts.measuring.processes import journal_at
 
 __all__ = ["commit", "journal"]
 

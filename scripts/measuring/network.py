@@ -29,10 +29,8 @@ from forcemove.protocol.encoding import NO_CHAIN, Domain
 from forcemove.protocol.types import ZERO_ADDRESS
 from forcemove.store.records import Batch, ChannelUpdate
 from forcemove_games.rock_paper_scissors import GAME
-from scripts.measuring.cases import Measured, Row, case, medians, timed
-from scripts.measuring.driving import drive, journal_at
-from scripts.measuring.processes import echo_process, process, started_relay
-from scripts.measuring.table import ADDRESSES, KEYS, agreement
+from scripts.measuring.cases import ADDRESSES, KEYS, Measured, Row, agreement, case, medians, timed
+from scripts.measuring.processes import drive, echo_process, journal_at, process, started_relay
 
 TURNS = 300
 """Turns that are timed in a round."""

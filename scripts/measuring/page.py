@@ -18,8 +18,7 @@ from forcemove.browser.view import ChannelView
 from forcemove.history.entries import Entry, StateAccepted, StateSigned
 from forcemove.history.history import MAX_ENTRIES, ChannelHistory
 from forcemove_games.rock_paper_scissors import GAME
-from scripts.measuring.cases import Measured, Row, case, timed
-from scripts.measuring.table import NOW, LongGame, Table
+from scripts.measuring.cases import NOW, LongGame, Measured, Row, Table, case, timed
 
 _WARMING_UP = 5
 """Moves of the game that are not measured: a page that is open has its caches."""

@@ -13,8 +13,7 @@ import msgspec
 from forcemove import ActionQueue, SignedTransport
 from forcemove.flow.channel import UPDATES, Update
 from forcemove.flow.transport import MemoryTransport, Transport
-from scripts.measuring.cases import Measured, Row, case, medians, timed
-from scripts.measuring.table import KEYS
+from scripts.measuring.cases import KEYS, Measured, Row, case, medians, timed
 
 
 @case(

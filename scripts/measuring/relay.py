@@ -23,9 +23,8 @@ from nats.js.api import StorageType
 
 from forcemove import TableKind, TableTerms, connect_relay
 from forcemove.flow.transport import Transport
-from scripts.measuring.cases import Measured, Row, case, medians
+from scripts.measuring.cases import ADDRESSES, KEYS, Measured, Row, case, medians
 from scripts.measuring.processes import CONTEXT, echo_process, process, started_relay
-from scripts.measuring.table import ADDRESSES, KEYS
 from tests.jetstream.server import running_server
 
 TABLES = 100

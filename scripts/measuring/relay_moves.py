@@ -22,9 +22,8 @@ from typing import TypeVar
 
 from forcemove.transport import wire
 from forcemove.transport.terms import TableKind, TableTerms, proof_digest
-from scripts.measuring.cases import Measured, Row, case, medians
+from scripts.measuring.cases import ADDRESSES, KEYS, Measured, Row, case, medians
 from scripts.measuring.processes import started_relay
-from scripts.measuring.table import ADDRESSES, KEYS
 
 _M = TypeVar("_M", bound=wire.FromRelay)
 PAIRS = 100

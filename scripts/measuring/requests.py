@@ -24,8 +24,8 @@ from forcemove.store.journal import Journal
 from forcemove.workers.chain_defaults import default_confirmations, default_look_every
 from forcemove_games.tic_tac_toe import GAME
 from scripts.measuring.cases import Measured, case
-from scripts.measuring.driving import crowded_journal, drive, journal_at, stored
 from scripts.measuring.pages import NODE_PAGE, put
+from scripts.measuring.processes import crowded_journal, drive, journal_at, stored
 from tests.node.crowded import Endpoint
 from tests.scenarios.story import ALICE
 

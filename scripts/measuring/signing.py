@@ -16,8 +16,7 @@ from forcemove import SignedState, VariablePart, keccak256
 from forcemove.protocol.encoding import digest, hash_state
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
-from scripts.measuring.cases import Measured, Row, case, ratios, require
-from scripts.measuring.table import ADDRESSES, KEYS, LongGame
+from scripts.measuring.cases import ADDRESSES, KEYS, LongGame, Measured, Row, case, ratios, require
 
 __all__ = ["bare_recover", "bare_sign", "recoverable", "signing"]
 

@@ -24,7 +24,7 @@ from forcemove.watchtower.errors import BudgetExhausted
 from forcemove.watchtower.service.worker import ServiceWorker
 from forcemove_games.rock_paper_scissors import GAME
 from scripts.measuring.cases import Measured, Row, case
-from scripts.measuring.driving import journal_at
+from scripts.measuring.processes import journal_at
 from tests.scenarios.story import KEYS, Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.state import GAS

@@ -20,10 +20,22 @@ from forcemove.chain.local import AnvilChain
 from forcemove.node.policy import Policy
 from forcemove.protocol.encoding import digest
 from forcemove_games.rock_paper_scissors import GAME
-from scripts.measuring.cases import Measured, Row, case, medians, require, timed
-from scripts.measuring.driving import drive, journal_at
+from scripts.measuring.cases import (
+    ADDRESSES,
+    KEYS,
+    OPENED,
+    Bots,
+    Measured,
+    Row,
+    Table,
+    case,
+    go_on,
+    medians,
+    require,
+    timed,
+)
+from scripts.measuring.processes import drive, journal_at
 from scripts.measuring.signing import bare_recover, bare_sign, recoverable
-from scripts.measuring.table import ADDRESSES, KEYS, OPENED, Bots, Table, go_on
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

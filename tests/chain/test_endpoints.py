@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain import asking, endpoints, errors, rpc
-from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import answering, answers, poll
+from forcemove.chain import asking, chain, errors, rpc
+from forcemove.chain.chain import Chain, answering, answers, poll
 from tests.simulation.chain import MemoryChain
 
 
@@ -41,7 +40,7 @@ def _number(chain: Chain) -> asking.Steps[int]:
 
 
 def test_who_hangs_is_not_waited_for_where_another_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "_GRACE", 0.01)
+    monkeypatch.setattr(chain, "_GRACE", 0.01)
     gate = threading.Event()
     found: list[list[int]] = []
     asked = chains(Endpoint(1, gate), Endpoint(2))
@@ -53,7 +52,7 @@ def test_who_hangs_is_not_waited_for_where_another_answers(monkeypatch: pytest.M
 
 
 def test_where_an_answer_is_wanted_others_are_waited_for_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "_GRACE", 0.0)
+    monkeypatch.setattr(chain, "_GRACE", 0.0)
     late, never = threading.Event(), threading.Event()
     found: list[list[int]] = []
     asked = chains(Endpoint(1), Endpoint(2, late), Endpoint(3, never))
@@ -82,7 +81,7 @@ def test_where_nobody_answers_the_first_says_why() -> None:
 
 
 def test_where_nobody_answers_in_time_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "_LONGEST", 0.01)
+    monkeypatch.setattr(chain, "_LONGEST", 0.01)
     gate = threading.Event()
     with pytest.raises(errors.Unreachable, match="in time"):
         answers(chains(Endpoint(1, gate)), _number)

@@ -237,7 +237,7 @@ def test_the_chain_is_asked_for_once_and_again_after_a_failure(
     monkeypatch: pytest.MonkeyPatch, status: int, error: type[Exception]
 ) -> None:
     """Behind the address may be another node then."""
-    monkeypatch.setattr("forcemove.chain.refusals._USUAL_WAIT", 0.0)
+    monkeypatch.setattr("forcemove.chain.json_rpc._USUAL_WAIT", 0.0)
     asked: list[str] = []
     chain_id, is_away = CHAIN_ID, False
     answer = naming(asked, lambda: chain_id, lambda: status if is_away else 200)

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from forcemove.cli.play.invitation import join_command, say_invitation
+from forcemove.cli.play.port import join_command, say_invitation
 from forcemove.cli.terminal import Terminal
 from forcemove.transport.links import Link, parse_link
 from tests.transport.offered import FRIENDLY, new_offer

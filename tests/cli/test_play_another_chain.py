@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from forcemove import connect, deploy, installed_games, local_keys
-from forcemove.demo.network.attacks import challenge_with
+from forcemove.demo.network.scenarios import challenge_with
 from tests.cli.nodes import Demo, Node, wait_until
 from tests.cli.tables import BOOK, GUEST, HOST, World, link_of
 from tests.liars.proxy import lying

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from forcemove import Channel, local_keys
-from forcemove.demo.network.attacks import challenge_with
+from forcemove.demo.network.scenarios import challenge_with
 from forcemove.transport.links import LINK_HEAD
 from tests.cli.nodes import Node, wait_until
 from tests.cli.tables import DEPOSIT, GUEST, HOST, START, World, link_of

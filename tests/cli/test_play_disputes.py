@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from forcemove.demo.network.attacks import challenge_with, say_something_illegal
+from forcemove.demo.network.scenarios import challenge_with, say_something_illegal
 from forcemove.registry import installed_games
 from tests.cli.nodes import wait_until
 from tests.cli.tables import GUEST, World

@@ -11,7 +11,7 @@ import pytest
 
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.chain.local import local_keys
-from forcemove.demo.network.attacks import challenge_with
+from forcemove.demo.network.scenarios import challenge_with
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import GAS_AT_MOST, GUEST, HOST, START, link_of, on_new_node
 from tests.cli.three import CAROL, HouseOfThree, WorldOfThree

@@ -6,7 +6,7 @@ import signal
 
 from forcemove.chain.addresses import show_address
 from forcemove.chain.local import local_keys
-from forcemove.demo.network.attacks import challenge_with
+from forcemove.demo.network.scenarios import challenge_with
 from tests.cli.nodes import Demo, wait_until
 from tests.cli.tables import GUEST, HOST, START, World, link_of
 

@@ -16,7 +16,7 @@ from typing import Self
 
 import pytest
 
-from forcemove.demo.network.attacks import challenge_with
+from forcemove.demo.network.scenarios import challenge_with
 from forcemove.protocol.types import ETHER
 from tests.cli import warm
 from tests.cli.nodes import PASSPHRASE, wait_until

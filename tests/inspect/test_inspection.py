@@ -15,8 +15,7 @@ from forcemove.chain.asking import Steps, asking
 from forcemove.chain.errors import NotGenuine
 from forcemove.inspect import errors
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
-from forcemove.inspect.bare import BareKind, Missing, inspect_bytes
-from forcemove.inspect.calls import inspect_call, is_call
+from forcemove.inspect.bare import BareKind, Missing, inspect_bytes, inspect_call, is_call
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
 from forcemove.inspect.documents import document_json
 from forcemove.inspect.inspection import Report, inspect_channel, inspect_file

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from forcemove import ChallengeWanted, ManagedChannel, Phase
 from forcemove.follower.endpoint_quorum import EndpointQuorum
-from forcemove.node.ready_set import ReadySet
-from forcemove.node.time_heap import TimeHeap
+from forcemove.node.ready_set import ReadySet, TimeHeap
 from tests.node.test_node import House
 from tests.sampled import with_sample
 from tests.scenarios.story import DURATION, Playground

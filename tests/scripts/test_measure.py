@@ -11,9 +11,8 @@ from forcemove.protocol.encoding import digest
 from forcemove.protocol.signing import public_key_address, require_signer
 from forcemove_games.views import filter_state, play_action, replay_action
 from scripts.measuring.__main__ import main
-from scripts.measuring.cases import CASES, Measured, Row, case
+from scripts.measuring.cases import CASES, KEYS, LongGame, Measured, Row, case
 from scripts.measuring.signing import bare_recover, bare_sign
-from scripts.measuring.table import KEYS, LongGame
 from scripts.measuring.turns import opened, play_two_turns, signed_last
 from scripts.measuring.views import Hall
 from tests.simulation.chain import MemoryChain

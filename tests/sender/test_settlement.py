@@ -13,7 +13,7 @@ from forcemove.chain.errors import TransactionReverted
 from forcemove.sender.observations import TxObservation, TxStatus
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.pricing import FeeMarket
-from forcemove.sender.settlement import SettlementVerdict, judge
+from forcemove.sender.settling import SettlementVerdict, judge
 from forcemove.sender.transactions import Confirmed, PendingTx, TxFailed, TxRequest, Version
 
 DEEP, NONCE, COPY = 3, 5, 6

@@ -46,7 +46,7 @@ def test_each_saving_is_one_version_more(journal: Journal) -> None:
 
 
 def test_a_snapshot_of_the_protocol_comes_back(journal: Journal) -> None:
-    from scripts.measuring.table import Table
+    from scripts.measuring.cases import Table
 
     channel = Table().channels[0]
     journal.commit(batch(first(1, CHANNELS.encode(channel))))

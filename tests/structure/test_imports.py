@@ -79,7 +79,7 @@ def test_an_import_against_the_order_is_told_with_its_reason(module: str, import
         ("forcemove.sessions.playing.played_channel", "prompt_toolkit", "a table speaks through its port"),
         ("forcemove.text.explanations", "rich", "texts are values"),
         ("forcemove.playground.match", "rich", "a page or a program shows it"),
-        ("forcemove.demo.network.attacks", "logging", "a program shows it"),
+        ("forcemove.demo.network.scenarios", "logging", "a program shows it"),
     ],
 )
 def test_an_import_that_a_ban_forbids_is_told_with_its_reason(module: str, imported: str, reason: str) -> None:

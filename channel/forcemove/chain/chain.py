@@ -1,9 +1,12 @@
-"""One chain: all that is read of it, and transactions from signing to the receipt. Knows no contract."""
+"""One chain: all that is read of it, and transactions from signing to the receipt. All endpoints of a chain are asked
+at once: one that hangs is not waited for where another answers. Knows no contract.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import Self
+from collections.abc import Callable, Sequence
+from typing import Self, TypeVar
 
 from forcemove.chain.answers import (
     PRICE_BITS,
@@ -22,12 +25,15 @@ from forcemove.chain.errors import (
     NotMined,
     TransactionRefused,
     TransactionReverted,
+    Unreachable,
 )
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reading import ReadingChain, block_text
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.chain.rpc import making_sense
+from forcemove.chain.task_queue import Priority
+from forcemove.chain.threads import wait
 from forcemove.chain.transactions import (
     Call,
     Fees,
@@ -43,16 +49,19 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ZERO_ADDRESS
 
 __all__ = [
-    "MAX_TX_GAS",
     "BlockHeader",
     "Call",
     "Chain",
     "Fees",
     "LogPlace",
+    "MAX_TX_GAS",
     "RawLog",
     "Receipt",
     "SignedTransaction",
+    "answering",
+    "answers",
     "contract_address",
+    "poll",
 ]
 
 _GWEI = 10**9
@@ -236,3 +245,47 @@ class Chain(ReadingChain):
 
 def _reverted(receipt: Receipt[RawLog], reason: ForcemoveError | None) -> TransactionReverted:
     return TransactionReverted(receipt.transaction_hash, receipt.block_number, receipt.gas_used, reason)
+
+
+# ---------------------------------------------------------------------------------------------------- several endpoints
+
+T = TypeVar("T")
+_LONGEST, _GRACE = 15.0, 2.0
+"""Seconds for which the first answer is waited for; and that the other endpoints have once one has answered."""
+
+
+def answers(chains: Sequence[Chain], ask: Callable[[Chain], Steps[T]]) -> list[T]:
+    """The answers of the endpoints that answer, at least one, in their order. Once one has answered, the others are not
+    waited for much longer. Raises the first endpoint's error where none answers."""
+    return list(_answered(chains, ask).values())
+
+
+def answering(chains: Sequence[Chain]) -> list[Chain]:
+    """The endpoints that answer now. Raises as `answers`."""
+    return list(_answered(chains, lambda chain: chain.block_number.steps()))
+
+
+def poll(
+    chains: Sequence[Chain], ask: Callable[[Chain], Steps[T]], is_enough: Callable[[T], bool] | None = None
+) -> tuple[dict[Chain, T], dict[Chain, BaseException]]:
+    """What each endpoint has answered, and how each has failed, as of `answers`; one that is late is in neither.
+    `is_enough`: of an answer, whether no other is waited for any longer; all are while there is none."""
+    begun = {chain: chain.worker.begin(ask(chain), Priority.SHOW) for chain in chains}
+    waiting, until = set(begun.values()), time.monotonic() + _LONGEST
+    while waiting and (left := until - time.monotonic()) > 0:
+        ended, waiting = wait(waiting, left)
+        found = [each.result() for each in ended if each.exception() is None]
+        if found and (is_enough is None or any(map(is_enough, found))):
+            until = min(until, time.monotonic() + (_GRACE if is_enough is None else 0.0))
+    for each in waiting:
+        each.cancel()
+    errors = {chain: each.exception() for chain, each in begun.items() if each not in waiting}
+    answered = {chain: begun[chain].result() for chain, error in errors.items() if error is None}
+    return answered, {chain: error for chain, error in errors.items() if error is not None}
+
+
+def _answered(chains: Sequence[Chain], ask: Callable[[Chain], Steps[T]]) -> dict[Chain, T]:
+    found, errors = poll(chains, ask)
+    if not found:
+        raise next(iter(errors.values()), Unreachable(chains[0].endpoint, "it did not answer in time"))
+    return found

@@ -26,8 +26,8 @@ from urllib3.exceptions import TimeoutError as TooLate
 from forcemove.backoff import Backoff
 from forcemove.chain.endpoint_name import shown_endpoint
 from forcemove.chain.errors import Unreachable
+from forcemove.chain.json_rpc import answer_in
 from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, require_time, seconds_left
-from forcemove.chain.refusals import answer_in
 from forcemove.chain.sockets import connected
 from forcemove.connecting import CERTIFICATES_VARIABLE
 from forcemove.errors import MalformedBytes

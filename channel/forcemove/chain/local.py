@@ -8,43 +8,81 @@ from __future__ import annotations
 import re
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from forcemove.chain.anvil import end_anvil, find_anvil, listening_port, start_anvil
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain
-from forcemove.chain.endpoint_name import shown_endpoint
-from forcemove.chain.errors import CannotTravel, Unreachable
-from forcemove.chain.json_rpc import JsonRpcTransport, RpcConnection
+from forcemove.chain.endpoint_name import MOST_WORDS, EndpointName, shown_endpoint
+from forcemove.chain.errors import CannotTravel, EndpointFailed, Unreachable
+from forcemove.chain.json_rpc import JsonRpcTransport, RpcConnection, refused
 from forcemove.chain.limits import REQUEST_SECONDS
 from forcemove.chain.prices import MAX_TX_GAS
-from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.web3_transport import Web3Transport
-from forcemove.errors import InvalidValue
+from forcemove.chain.reverts import NO_ERRORS, ErrorTable, revert_data
+from forcemove.chain.transport import CALLS, Reverted
+from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key
 from forcemove.recursion_limit import keeping_recursion_limit
 
 if TYPE_CHECKING:
+    from web3.providers.base import BaseProvider
     from web3.types import RPCEndpoint, RPCResponse
 
     from forcemove.chain.book import AddressBook
     from forcemove.game import PlayableApp
 
 __all__ = [
-    "LOCAL_BALANCE",
     "AnvilChain",
     "EmbeddedChain",
+    "LOCAL_BALANCE",
+    "Web3Transport",
     "connect",
     "deploy_locally",
     "local_keys",
     "open_chain",
 ]
+
+
+class Web3Transport:
+    """A `RpcTransport` over a provider of web3."""
+
+    is_here = True
+
+    def __init__(self, provider: BaseProvider, name: str) -> None:
+        """`name`: of the chain, in errors."""
+        with keeping_recursion_limit():
+            from web3 import Web3
+
+        # Its middleware would ask for the chain's id before each call, and check what we check.
+        self._manager, self._name = Web3(provider, middleware=[]).manager, EndpointName(name)
+
+    def exchange(self, method: str, params: Sequence[Any]) -> Any:
+        """See `RpcTransport`."""
+        try:
+            return self._manager.request_blocking(cast("RPCEndpoint", method), list(params))
+        except Exception as failure:
+            raise self._typed(method, failure) from None
+
+    def close(self) -> None:
+        """See `RpcTransport`: the chain ends with this process."""
+
+    def _typed(self, method: str, failure: Exception) -> Reverted | ForcemoveError:
+        """A chain in this process refuses by exceptions of its own."""
+        if method in CALLS and (data := revert_data(failure)) is not None:
+            return Reverted(data)
+        response = getattr(failure, "rpc_response", None)
+        if isinstance(response, Mapping):
+            return refused(self._name, method, response.get("error"))
+        return EndpointFailed(method, str(failure)[:MOST_WORDS] or type(failure).__name__)
+
+
+# --------------------------------------------------------------------------------------------------------------- chains
 
 LOCAL_BALANCE = 1_000_000 * 10**18
 """What each of the known accounts has on a local chain, in wei."""

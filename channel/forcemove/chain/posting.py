@@ -10,9 +10,8 @@ from typing import Any
 
 from forcemove.chain.endpoint_name import EndpointName
 from forcemove.chain.errors import NotAnEthereumEndpoint, Unreachable
-from forcemove.chain.json_rpc import result_of
+from forcemove.chain.json_rpc import answer_in, result_of
 from forcemove.chain.limits import MAX_ANSWER, REQUEST_SECONDS, AnswerTooLarge, parse_answer
-from forcemove.chain.refusals import answer_in
 from forcemove.chain.threads import complete
 from forcemove.errors import MalformedBytes
 from forcemove.posting import post, reason_of

@@ -8,8 +8,6 @@ from ssl import SSLError
 from forcemove.chain.errors import TlsFailed, Unreachable
 from forcemove.connecting import connection_words
 
-__all__ = ["unreachable"]
-
 
 def unreachable(endpoint: str, failure: OSError) -> Unreachable:
     """The error of an endpoint that gives no answer. Names no URL but the endpoint's.

@@ -102,7 +102,7 @@ class _Opening:
 
     def _ask(self) -> None:
         """Ask all endpoints that have not named their chain; return when they have, or a little after the first one."""
-        from forcemove.chain.endpoints import poll
+        from forcemove.chain.chain import poll
 
         waiting = {chain: index for index, chain in self._chains.items() if index not in self._named}
         named, failed = poll(tuple(waiting), lambda chain: chain.identify.steps())

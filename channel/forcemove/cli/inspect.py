@@ -21,8 +21,7 @@ from forcemove.cli.options import ENDPOINT, FILE, JSON
 from forcemove.cli.pages import page
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
-from forcemove.inspect.bare import BareReport, inspect_bytes
-from forcemove.inspect.calls import CallReport, inspect_call, is_call
+from forcemove.inspect.bare import BareReport, CallReport, inspect_bytes, inspect_call, is_call
 from forcemove.inspect.contracts import find_book
 from forcemove.inspect.inspection import (
     AnyFile,

@@ -161,7 +161,7 @@ def watch(
     import asyncio
 
     from forcemove.chain.book_file import chain_ids_of_books
-    from forcemove.chain.endpoints import answering
+    from forcemove.chain.chain import answering
     from forcemove.cli.channel.stores import open_store
     from forcemove.cli.deploy import open_book
     from forcemove.cli.games import usable_games

@@ -12,8 +12,7 @@ from forcemove.chain.chain import Chain
 from forcemove.errors import MalformedBytes
 from forcemove.game import Game
 from forcemove.inspect.apps import guess_app
-from forcemove.inspect.bare import BareReport
-from forcemove.inspect.calls import CallReport
+from forcemove.inspect.bare import BareReport, CallReport
 from forcemove.inspect.contracts import adjudicator_address, find_app, open_adjudicator
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
 from forcemove.inspect.game_record_json import FAMILY, GameRecordFile, decode_game_record

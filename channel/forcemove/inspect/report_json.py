@@ -10,8 +10,7 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.chain.book import AddressBook
 from forcemove.inspect import report_shapes as shapes
 from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
-from forcemove.inspect.bare import BareReport
-from forcemove.inspect.calls import CallReport
+from forcemove.inspect.bare import BareReport, CallReport
 from forcemove.inspect.deployments import DeploymentReport
 from forcemove.inspect.game_record_report import GameRecordReport
 from forcemove.inspect.inspection import Report

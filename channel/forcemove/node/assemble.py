@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.book import AddressBook
-from forcemove.chain.chain import Chain
+from forcemove.chain.chain import Chain, answers
 from forcemove.chain.create2 import CUSTOMARY_FACTORY
-from forcemove.chain.endpoints import answers
 from forcemove.chain.reverts import app_errors
 from forcemove.game import PlayableApp
 from forcemove.history.tokens import Tokens

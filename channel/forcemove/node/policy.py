@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.asking import Steps
-from forcemove.chain.chain import Chain, Fees
-from forcemove.chain.endpoints import poll
+from forcemove.chain.chain import Chain, Fees, poll
 from forcemove.chain.errors import Unreachable
 from forcemove.chain.prices import OSAKA, Prices
 from forcemove.chain.rpc import as_number

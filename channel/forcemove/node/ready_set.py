@@ -8,6 +8,8 @@ was looked at.
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -16,9 +18,54 @@ from itertools import islice
 from forcemove.node.friendly import ChainSource
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ports import Messenger, as_connected
-from forcemove.node.time_heap import TimeHeap
 
-__all__ = ["ReadySet"]
+__all__ = ["ReadySet", "TimeHeap"]
+
+_SPARE = 64
+"""Times that do not count any more, beyond as many as count, before they are thrown out."""
+
+
+class TimeHeap:
+    """Ids, each with one time at which it is due. `next`: the earliest of these times, infinite where there is none."""
+
+    def __init__(self) -> None:
+        self._times: dict[bytes, float] = {}
+        self._heap: list[tuple[float, bytes]] = []
+        self._now = -math.inf
+
+    def put(self, id_: bytes, at: float | None) -> None:
+        """Let this be the time of `id_`, instead of an earlier or later one it had; None for no time. With an infinite
+        time it is due only where the clock jumps back."""
+        if at is None:
+            self._times.pop(id_, None)
+        elif self._times.get(id_) != at:
+            self._times[id_] = at
+            heapq.heappush(self._heap, (at, id_))
+        if len(self._heap) > 2 * len(self._times) + _SPARE:
+            self._heap = [(time, each) for each, time in self._times.items()]
+            heapq.heapify(self._heap)
+
+    def take(self, now: float) -> list[bytes]:
+        """The ids that are due, the earliest first; they have no time any more. Where the clock has jumped back since
+        the last call all are due: what they wait for may have been counted from a time that is to come."""
+        has_jumped, self._now = now < self._now, now
+        due: list[bytes] = []
+        while self._heap and (has_jumped or self._heap[0][0] <= now):
+            at, id_ = heapq.heappop(self._heap)
+            if self._times.get(id_) == at:
+                del self._times[id_]
+                due.append(id_)
+        return due
+
+    @property
+    def next(self) -> float:
+        """See the class."""
+        while self._heap and self._times.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else math.inf
+
+
+# ------------------------------------------------------------------------------------------------------------- channels
 
 _CONNECTIONS_EVERY, _CONNECTIONS_AT_ONCE = 1.0, 50
 """Seconds between two looks at whether messengers are connected, since none says so by itself; at how many. Where one

@@ -21,8 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import answers
+from forcemove.chain.chain import Chain, answers
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
 from forcemove.errors import ForcemoveError, InvalidValue, PassingError
 from forcemove.protocol.signing import Key
@@ -31,13 +30,12 @@ from forcemove.sender.batches import shares
 from forcemove.sender.bids import Bids
 from forcemove.sender.lanes import EndpointLane, EndpointLanes
 from forcemove.sender.observations import Question
-from forcemove.sender.offering import Offering
+from forcemove.sender.offering import Offering, Resubmitter
 from forcemove.sender.offers import Offers
 from forcemove.sender.opinions import Opinion, in_our_time, market_of
 from forcemove.sender.pending import PendingTxs
 from forcemove.sender.pricing import price_of
 from forcemove.sender.requests import Report, Requests
-from forcemove.sender.resubmission import Resubmitter
 from forcemove.sender.settling import Settler
 from forcemove.sender.signing import Signer
 from forcemove.sender.timing import RequestPace

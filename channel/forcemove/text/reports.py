@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from forcemove.chain.addresses import show_address
 from forcemove.game import seat_names
 from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
-from forcemove.inspect.bare import BareKind, BareReport
-from forcemove.inspect.calls import CallReport
+from forcemove.inspect.bare import BareKind, BareReport, CallReport
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
 from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, expect
 
-from forcemove.demo.network.attacks import challenge_with
+from forcemove.demo.network.scenarios import challenge_with
 from tests.browser.page.routed import violations
 from tests.browser.served.serving import until
 from tests.cli.tables import GUEST, START

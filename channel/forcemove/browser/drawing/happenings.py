@@ -1,17 +1,17 @@
 """What has happened, entry by entry: a sign for the timeline and a line for the list. Pure.
 
-A history has up to 10,000 entries, and a page shows a window of them: only what is in the window is looked at closely.
+A history has up to 10,000 entries, and a page shows a window of them: only what is in the window is looked at closely,
+and what is said of an entry is remembered, since with the next move the same is said of all the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import NamedTuple, assert_never
+from typing import Generic, NamedTuple, TypeVar, assert_never
 
-from forcemove.browser.drawing.remembered import EntryMemo
 from forcemove.browser.view import ChannelView
 from forcemove.history.entries import (
     AppointmentAcknowledged,
@@ -47,7 +47,38 @@ from forcemove.text.entries import entry_text, signer_of
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import capitalised, named
 
-__all__ = ["WINDOW", "Happening", "Window", "window_of"]
+__all__ = ["EntryMemo", "Happening", "WINDOW", "Window", "window_of"]
+
+MadeT = TypeVar("MadeT")
+_MOST = 2_048
+
+
+class EntryMemo(Generic[MadeT]):
+    """What was made of entries. An entry is known by its identity: it has lists in it, which nobody can look up, and
+    the reader of a history keeps its entries."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Entry, object, MadeT]] = {}
+
+    def of(self, entry: Entry, context: object, make: Callable[[], MadeT]) -> MadeT:
+        """What was made of an entry, or is made of it now.
+
+        - `entry`: of a history.
+        - `context`: all else that it is made from.
+        - `make`: makes it.
+        """
+        found = self._made.get(id(entry))
+        if found is not None and found[0] is entry and found[1] == context:
+            return found[2]
+        made = make()
+        self._made.pop(id(entry), None)
+        self._made[id(entry)] = entry, context, made
+        if len(self._made) > _MOST:
+            del self._made[next(iter(self._made))]
+        return made
+
+
+# ---------------------------------------------------------------------------------------------------- what has happened
 
 WINDOW = 52
 """Signs on one timeline."""

@@ -7,12 +7,10 @@ from functools import partial
 
 from forcemove.browser.inspecting.subjects import Subject
 from forcemove.chain.book import AddressBook
-from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import answering
+from forcemove.chain.chain import Chain, answering
 from forcemove.errors import LocalError
 from forcemove.game import Game
-from forcemove.inspect.bare import inspect_bytes
-from forcemove.inspect.calls import inspect_call, is_call
+from forcemove.inspect.bare import inspect_bytes, inspect_call, is_call
 from forcemove.inspect.deployments import DeploymentReport, inspect_deployment
 from forcemove.inspect.game_record_json import GameRecordFile
 from forcemove.inspect.inspection import AnyFile, inspect_channel, inspect_file, inspect_record

@@ -1,26 +1,29 @@
-"""The routes of the pages that inspect."""
+"""The routes of the pages that inspect: a form comes, which may bring a file, and a page goes, or why there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from aiohttp import web
+from aiohttp import BodyPartReader, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from forcemove.browser.actions import html_page
-from forcemove.browser.inspecting.inspecting import Inspecting
-from forcemove.browser.inspecting.refusals import refusal_lines
+from forcemove.browser.inspecting.inspecting import Inspecting, NoChainNamed, NothingSigned
 from forcemove.browser.inspecting.render import InspectView, VerifyView, inspect_page, verify_page
-from forcemove.browser.inspecting.subjects import read_subject
-from forcemove.browser.inspecting.uploads import read_upload
+from forcemove.browser.inspecting.subjects import MAX_SUBJECT, read_subject
+from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
 from forcemove.browser.server import BrowserServer
 from forcemove.browser.templating import Links
 from forcemove.chain.threads import aside
 from forcemove.errors import ForcemoveError
+from forcemove.inspect.errors import AdjudicatorNotNamed
+from forcemove.protocol.codec.json_text import hex_text
 from forcemove.text.deployments import deployment_lines
+from forcemove.text.explanations import explain
 from forcemove.text.reports import ReportPart
 
-__all__ = ["InspectSection"]
+__all__ = ["InspectSection", "read_upload", "refusal_lines"]
 
 ValueT = TypeVar("ValueT")
 _MOST_TYPED = 200
@@ -83,3 +86,50 @@ class InspectSection:
 
 def _shown(typed: bytes) -> str:
     return typed[:_MOST_TYPED].decode(errors="replace")
+
+
+def refusal_lines(error: ForcemoveError) -> tuple[str, ...]:
+    """What happened, and what to do."""
+    match error:
+        case NoChainNamed():
+            return (
+                "32 bytes are a channel's id or a hash; by themselves they say nothing.",
+                "Start this command with --chain to look at a chain, and with its address book.",
+            )
+        case NothingSigned(channel_id):
+            return (f"Nothing is signed yet in channel {hex_text(channel_id)}.",)
+        case AdjudicatorNotNamed():
+            return ("Which adjudicator? This command was given no address book.",)
+        case _:
+            return tuple(explain(error).splitlines())
+
+
+_MULTIPART = "multipart/form-data"
+_AROUND = 4 * 1024
+"""Bytes of the other fields, and of what stands between the fields."""
+_FIELDS = frozenset({"token", "what", "file"})
+
+
+async def read_upload(request: web.Request, session: BrowserSession) -> dict[str, bytes]:
+    """The fields of a request's form. Raises `PageRequestRefused` where the form is none of this session's pages, or
+    too large."""
+    if request.content_type != _MULTIPART:
+        raise PageRequestRefused(415, "This is not a form with a file.")
+    if request.content_length is None or request.content_length > MAX_SUBJECT + _AROUND:
+        raise PageRequestRefused(413, f"A file may have {MAX_SUBJECT:,} bytes.")
+    try:
+        fields = await _fields(request)
+    except (ValueError, LookupError, HttpProcessingError):
+        raise PageRequestRefused(400, "This form cannot be read.") from None
+    require_form(session, fields.get("token", b"").decode(errors="replace"))
+    return fields
+
+
+async def _fields(request: web.Request) -> dict[str, bytes]:
+    fields = dict[str, bytes]()
+    reader = await request.clone(client_max_size=MAX_SUBJECT + _AROUND).multipart()
+    while (part := await reader.next()) is not None:
+        if not isinstance(part, BodyPartReader) or part.name not in _FIELDS or part.name in fields:
+            raise ValueError(part)
+        fields[part.name] = bytes(await part.read())
+    return fields

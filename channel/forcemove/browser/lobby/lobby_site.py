@@ -1,22 +1,26 @@
-"""The lobby's pages by their paths, and what their forms do. Knows no server: see `ChannelSite`."""
+"""The lobby's pages by their paths, and what their forms do; and which page a link leads to, whatever it is for.
+
+Knows no server: see `ChannelSite`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from forcemove.browser.forms import PostedForm
-from forcemove.browser.lobby.links import page_of_link
 from forcemove.browser.lobby.lobby_pages import NOT_OPEN, LobbyPages
 from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
-from forcemove.browser.lobby.view import OfferDraft, OfferPage
+from forcemove.browser.lobby.view import OfferDraft, OfferPage, offer_path
 from forcemove.browser.pages import ChangeSignal, PageAnswer
 from forcemove.browser.security import PageRequestRefused, nothing_here
 from forcemove.browser.templating import Links, Nav
 from forcemove.errors import ForcemoveError
+from forcemove.sessions.watching.watch_link import WATCH_HEAD, parse_watch_link
 from forcemove.text.explanations import headline
+from forcemove.transport.links import parse_link
 
-__all__ = ["LOBBY", "LobbySite"]
+__all__ = ["LOBBY", "LobbySite", "page_of_link"]
 
 LOBBY = "/lobby"
 """The path of the lobby's page."""
@@ -107,3 +111,32 @@ def _offer_of(path: str) -> bytes:
     if found is None:
         raise nothing_here()
     return bytes.fromhex(found[1])
+
+
+# ---------------------------------------------------------------------------------------------------------------- links
+
+
+def page_of_link(text: str, relay: str) -> str:
+    """The path of the page for a link. `relay`: the address of the lobby's relay, without a password. Raises
+    `PageRequestRefused` where the text leads nowhere here."""
+    word = "".join(text.split()).lower()
+    page = next((page for head, page in _PAGES.items() if word.startswith(head)), _path_of_offer)
+    try:
+        return page(text, relay)
+    except ForcemoveError as error:
+        raise PageRequestRefused(404, headline(error)) from None
+
+
+def _path_of_offer(text: str, relay: str) -> str:
+    link = parse_link(text)
+    if link.relay != relay:
+        raise PageRequestRefused(404, f"This game is offered at {link.relay}, and this page is of {relay}.")
+    return offer_path(link.offer)
+
+
+def _path_of_watch(text: str, _: str) -> str:
+    return f"/watch/{parse_watch_link(text)}"
+
+
+_PAGES: dict[str, Callable[[str, str], str]] = {WATCH_HEAD: _path_of_watch}
+"""By how a link begins, what makes the path of its page. Any other text is read as a link to a game."""

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import poll
+from forcemove.chain.chain import Chain, poll
 from forcemove.chain.errors import Unreachable, WrongChain
 from forcemove.cli.channel.stores import open_store, read_all
 from forcemove.cli.endpoints import open_nodes

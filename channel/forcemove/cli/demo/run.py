@@ -13,9 +13,8 @@ import click
 
 from forcemove.arena.virtual_time import VirtualTimeLoop
 from forcemove.chain.book_file import load_book
-from forcemove.chain.chain import Chain
+from forcemove.chain.chain import Chain, answering
 from forcemove.chain.deployment import deploy
-from forcemove.chain.endpoints import answering
 from forcemove.chain.local import local_keys, open_chain
 from forcemove.cli.channel.stores import open_store
 from forcemove.cli.demo.signals import NO_LOSS, CutOff, Stopped, run_until_stopped, stopped_by_signals

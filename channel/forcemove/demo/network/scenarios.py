@@ -1,5 +1,6 @@
 """The scenarios between two processes: in each one a process is killed in the middle, and the balances are checked at
-the end."""
+the end. The attacks are those of a player whose program is another one: they are made with that player's key.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +9,64 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from forcemove.arena.balances import BalanceCheck
+from forcemove.arena.tricks import illegal_move
+from forcemove.chain.adjudicator import Adjudicator
+from forcemove.chain.chain import Chain
 from forcemove.demo.names import NAMES as ALL_NAMES
-from forcemove.demo.network.attacks import challenge_with, say_something_illegal
 from forcemove.demo.network.local_network import DemoNetwork, channel_of
 from forcemove.demo.network.players import PlayerFailed, PlayerProcess
 from forcemove.game import Game
 from forcemove.keys.key_files import new_key
 from forcemove.protocol.machine.channel import Channel
+from forcemove.protocol.rules import build_support_proof
+from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER, Outcome
 from forcemove.text.amounts import exact_amount, format_amount
+from forcemove.transport.connect import connect_relay
 from forcemove.transport.links import LINK_HEAD
+from forcemove.transport.terms import TableKind, TableTerms
 
-__all__ = ["NAMES", "SCENARIOS", "ScenarioEnding", "ScenarioRun", "ending_line"]
+__all__ = [
+    "NAMES",
+    "SCENARIOS",
+    "ScenarioEnding",
+    "ScenarioRun",
+    "challenge_with",
+    "ending_line",
+    "say_something_illegal",
+]
+
+
+def challenge_with(chain: Chain, key: Key, old: Channel) -> int:
+    """Challenge with the newest state that `old` can prove; its turn number. `key`: of the account that pays the
+    gas."""
+    agreement = old.agreement
+    proof = build_support_proof(agreement.fixed_part, old.signed_states)
+    if proof is None:
+        raise PlayerFailed("There is no old state to challenge with")
+    adjudicator = Adjudicator(chain, agreement.domain.adjudicator)
+    adjudicator.send(adjudicator.challenge(agreement.fixed_part, proof), key)
+    return proof.states[-1].turn_num
+
+
+async def say_something_illegal(relay: str, key: Key, game: Game, other: Channel) -> str:
+    """Sign a move that the rules forbid, after the newest state that the other player has, and send it to that player;
+    what is wrong with it. `relay`: the relay's URL; `key`: the mover's."""
+    agreement, newest = other.agreement, other.newest
+    if newest is None:
+        raise PlayerFailed("Play has not begun")
+    found = illegal_move(game, agreement, key, newest.state)
+    if found is None:
+        raise PlayerFailed("The game has no move that is forbidden now")
+    label, message = found
+    async with connect_relay(relay) as connection:
+        table = TableTerms(TableKind.CHANNEL, agreement.fixed_part.participants, agreement.channel_id)
+        log = await connection.join(table, key)
+        await asyncio.wait_for(log.post(message), 30)
+    return label
+
+
+# ------------------------------------------------------------------------------------------------------------ scenarios
 
 NAMES = ALL_NAMES[:2]
 """The host, and the guest, who is killed."""

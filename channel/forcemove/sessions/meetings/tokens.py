@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from forcemove.chain.asking import Steps
-from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import answers
+from forcemove.chain.chain import Chain, answers
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.chain.token import Token
 from forcemove.errors import ForcemoveError

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forcemove.chain.book import AddressBook, NotInBook
-from forcemove.chain.chain import Chain
-from forcemove.chain.endpoints import answering, answers
+from forcemove.chain.chain import Chain, answering, answers
 from forcemove.chain.prices import dearest
 from forcemove.chain.token import Token
 from forcemove.game import Game

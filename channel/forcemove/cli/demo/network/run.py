@@ -1,4 +1,6 @@
-"""The demonstration over a network, from its set-up to the last balance."""
+"""The demonstration over a network, from its set-up to the last balance. The output of both players is side by side, in
+the order in which it is printed; without a terminal it is lines, each with its player's name before it.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,50 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forcemove.cli.demo.network.columns import Columns
 from forcemove.cli.demo.signals import NO_LOSS, CutOff, Stopped
 from forcemove.cli.play.signals import Terminated, run_until_terminated
 from forcemove.cli.terminal import Terminal
+from forcemove.cli.wrapping import width_of, wrapped
 from forcemove.demo.network.local_network import DemoNetwork, opened_network
 from forcemove.demo.network.scenarios import NAMES, SCENARIOS, ScenarioEnding, ScenarioRun, ending_line
+from forcemove.demo.output import shortened
 from forcemove.game import Game
 from forcemove.inspect.documents import Amount, CommandErrorJson, Document
 
-__all__ = ["NetworkDemoRun"]
+__all__ = ["Columns", "NetworkDemoRun"]
+
+_GAP = 2
+_ENDS = 10
+"""Characters at both ends of a word that is wider than a column, such as a link."""
+
+
+class Columns:
+    """A column for each player. `names`: of the players, by seat."""
+
+    def __init__(self, names: tuple[str, str], terminal: Terminal) -> None:
+        self._names, self._terminal = names, terminal
+        width = width_of(sys.stdout)
+        self._half = None if width is None else width // len(names)
+        if self._half is not None:
+            self._terminal.say("".join(f"{name:<{self._half}}" for name in names).rstrip(), "bold")
+
+    def add(self, name: str, line: str) -> None:
+        """Show a line that a player's process has printed, or a comment on it."""
+        line = shortened(line)
+        if self._half is None:
+            self._terminal.say(f"{name:<6}| {line}")
+            return
+        margin, width = " " * (self._half * self._names.index(name)), self._half - _GAP
+        text = " ".join(_cut(word, width - _GAP) for word in line.split())
+        for each in wrapped(text, width, _GAP):
+            self._terminal.say(margin + each)
+
+
+def _cut(word: str, width: int) -> str:
+    return word if len(word) <= width else f"{word[:_ENDS]}\N{HORIZONTAL ELLIPSIS}{word[-_ENDS:]}"
+
+
+# -------------------------------------------------------------------------------------------------------------- the run
 
 _PROGRAM = (sys.executable, "-m", "forcemove")
 
