@@ -27,8 +27,6 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.compile_contracts import product_sources, standard_json  # noqa: E402
 
-__all__ = ["FINDINGS", "AnalysisFailed", "Finding", "analyse", "differences", "load_reasons", "main"]
-
 FINDINGS = ROOT / "tests" / "static" / "findings.toml"
 _SLITHER = Path(sys.prefix) / "analysis" / "bin" / "slither"
 _MODULES = "contracts/node_modules/"

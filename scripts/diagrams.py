@@ -35,8 +35,6 @@ from scripts.excerpt import excerpt, figures_aside  # noqa: E402
 from scripts.reference import PUBLIC, reference  # noqa: E402
 from scripts.rooms import rooms_picture, rooms_table  # noqa: E402
 
-__all__ = ["LIFE", "MarkerMissing", "Step", "current", "main", "parts"]
-
 _OURS = "forcemove"
 PAGES_IN = ROOT
 README, CHANNEL, GAMES, CONTRACTS = "README.md", "channel/README.md", "games/README.md", "contracts/README.md"

@@ -25,8 +25,6 @@ from forcemove.inspect.report_shapes import (
 )
 from forcemove.sessions.meetings.lobby import LobbyDocument
 
-__all__ = ["DOCUMENTS", "declarations", "structs"]
-
 DOCUMENTS: dict[str, Any] = {
     "channel list": channel_json.ChannelListDocument,
     "channel show": channel_json.JournalChannelDocument,

@@ -12,8 +12,6 @@ from itertools import takewhile
 
 from click.testing import CliRunner
 
-__all__ = ["COMMAND", "ScenarioFailed", "excerpt", "figures_aside"]
-
 COMMAND = ("demo", "--game", "rock-paper-scissors", "--scenario", "stall")
 _LAST_TURN = "turn    6"
 _END = "gas "

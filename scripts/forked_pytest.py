@@ -21,8 +21,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-__all__ = ["ForkedPytest"]
-
 _IMPORTED = (
     "aiohttp.web",
     "eth_account",

@@ -32,8 +32,6 @@ from scripts.measuring.processes import started_relay
 from tests.browser.served.lobby import GAMES, ServedLobby, served_lobby
 from tests.browser.served.serving import running, until
 
-__all__ = ["MOMENTS", "Moment", "Shown", "shown_lines"]
-
 _STEPS = 60
 _VARYING = re.compile(
     r"0x[0-9a-fA-F]{4,}(?:…[0-9a-fA-F]+)?|\b\d{1,2}:\d\d:\d\d\b(?: on \d{4}-\d\d-\d\d)?"

@@ -24,8 +24,6 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.page_moments import MOMENTS, Moment, shown_lines  # noqa: E402
 
-__all__ = ["FOLDER", "MOST_BYTES", "SCHEMES", "SHOWN", "main", "picture_name", "stale"]
-
 FOLDER = ROOT / "docs" / "pictures"
 SHOWN = "shown.json"
 SCHEMES = ("light", "dark")

@@ -17,8 +17,6 @@ from types import ModuleType
 
 import forcemove
 
-__all__ = ["PUBLIC", "first_sentence", "offered", "reference"]
-
 PUBLIC = {
     "forcemove": ("forcemove", "forcemove.contracts"),
     "flow": ("forcemove.flow",),

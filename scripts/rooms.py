@@ -15,8 +15,6 @@ from scripts.reference import first_sentence
 from tests.structure.imports import ROOTS, Imports, read_imports, source_files
 from tests.structure.order import ROOMS
 
-__all__ = ["arrows", "needed", "picture", "room_shown", "rooms", "rooms_picture", "rooms_table", "sentence", "table"]
-
 Arrow = tuple[str, str]
 
 NOT_DRAWN = "testing"

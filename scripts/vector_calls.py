@@ -28,8 +28,6 @@ from scripts.vector_values import (
     state_to_json,
 )
 
-__all__ = ["call_vectors"]
-
 _TWO, _THREE, _TOKEN = 0, 1, 4
 _W = b"\xff" * 32
 _SHARES = (allocation_to(0, 10), allocation_to(1, 10))

@@ -29,8 +29,6 @@ from scripts.measuring.discard_hands import LABEL
 from scripts.vector_values import KEYS, hex_, state_to_json
 from tests.games.discard.dealer import Dealer, begin, draw_first
 
-__all__ = ["card_vectors", "discard_vectors"]
-
 CHANNEL, TURN, CARDS = bytes(range(1, 33)), 40, 8
 _CHANGES = 3
 """How many words of each state are changed."""

@@ -12,8 +12,6 @@ from forcemove import ForcemoveError, SignedState, VariablePart, word
 from forcemove.protocol.codec import wire
 from scripts.vector_values import CHANNELS, KEYS, TOKENS, allocation_to, hex_, id_of, sign, state_to_json
 
-__all__ = ["file_vectors", "message_vectors"]
-
 Refused = Iterator[tuple[str, str, str]]
 """What is wrong, the text, and the error."""
 

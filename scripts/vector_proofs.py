@@ -21,8 +21,6 @@ from forcemove.protocol.words import MAX_TURN_RECORD, Status
 from scripts.vector_values import CHANNELS, KEYS, TOKENS, allocation_to, hex_, id_of, sign, state_to_json
 from tests.protocol.builders import COUNTING, pack_pattern, usual_pattern
 
-__all__ = ["proof_vectors"]
-
 TWO, THREE, EIGHT, ELSEWHERE, TOKEN = range(5)
 """The channels by their numbers of participants; then the first one on another chain, and two with a
 token. That of three has a total of 20 wei."""

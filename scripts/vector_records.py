@@ -13,9 +13,6 @@ from forcemove.protocol.types import MAX_AMOUNT, MAX_APP_DATA
 from forcemove.protocol.words import MAX_FINALIZES_AT, MAX_TURN_RECORD, Status, holdings_in
 from scripts.vector_values import HERE, KEYS, allocation_to, fingerprint_to_json, hex_, sign, state_to_json
 
-__all__ = ["holdings_vectors", "record_vectors", "signature_vectors", "status_vectors"]
-
-
 _CLOSED, _PAYOUT_BEGUN, _FULL, _SURPLUS = 1 << 255, 1 << 253, 1 << 253, 1 << 252
 
 

@@ -8,22 +8,6 @@ from forcemove import Allocation, Key, Outcome, VariablePart, address_destinatio
 from forcemove.protocol.encoding import Domain, channel_id, digest, hash_state
 from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT64_MAX, FixedPart, Signature
 
-__all__ = [
-    "CHANNELS",
-    "ELSEWHERE",
-    "HERE",
-    "KEYS",
-    "TOKENS",
-    "allocation_to",
-    "fingerprint_to_json",
-    "fixed_part_to_json",
-    "hex_",
-    "id_of",
-    "outcome_to_json",
-    "sign",
-    "state_to_json",
-]
-
 KEYS = tuple(Key(keccak256(b"forcemove vector key %d" % index)) for index in range(8))
 """The participants' keys. Everybody knows them: they are worth nothing."""
 HERE = Domain(31_337, bytes.fromhex("ad" * 20))

@@ -46,8 +46,6 @@ from scripts.vector_values import (  # noqa: E402
     state_to_json,
 )
 
-__all__ = ["CARDS", "DISCARD", "EIP712", "VECTORS", "build_files", "main"]
-
 EIP712 = ROOT / "contracts" / "eip712.json"
 VECTORS = ROOT / "contracts" / "vectors.json"
 CARDS = ROOT / "contracts" / "cards-vectors.json"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line. Until it is imported Ctrl-C ends the program without a word, as nothing was begun."""

@@ -12,8 +12,6 @@ import msgspec
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.hashing import keccak256
 
-__all__ = ["ADJUDICATOR", "Artifact", "ReadableText", "json_file_text", "load_artifact", "parse_artifact"]
-
 ADJUDICATOR = "Adjudicator"
 """The name of the one contract that is always ours."""
 

@@ -8,8 +8,6 @@ import random
 import time
 from email.utils import parsedate_to_datetime
 
-__all__ = ["Backoff", "asked_pause", "doubled", "spread"]
-
 _MAX_DOUBLINGS = 64
 """No float is too small for a longer pause than anybody waits."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from ssl import SSLCertVerificationError, SSLError
 
-__all__ = ["CERTIFICATES_VARIABLE", "connection_words"]
-
 CERTIFICATES_VARIABLE = "SSL_CERT_FILE"
 """The environment variable that names a file with the certificates that are trusted, in place of the system's."""
 

@@ -24,21 +24,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import dataclass_transform
 
-__all__ = [
-    "AppError",
-    "ChainError",
-    "CounterpartyError",
-    "ForcemoveError",
-    "InvalidValue",
-    "JournalError",
-    "JournalUnavailable",
-    "LocalError",
-    "MalformedBytes",
-    "PassingError",
-    "RuleError",
-    "UnknownVersion",
-]
-
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 class ForcemoveError(Exception):

@@ -18,26 +18,6 @@ from forcemove.picture import Svg
 from forcemove.protocol.app import App
 from forcemove.protocol.types import Outcome, VariablePart
 
-__all__ = [
-    "Bot",
-    "Choice",
-    "FalseMove",
-    "Game",
-    "JsonValue",
-    "LabelledEnum",
-    "Level",
-    "Move",
-    "Names",
-    "NotOurTurn",
-    "Pictured",
-    "PlayableApp",
-    "PlayerChecked",
-    "Randomness",
-    "RoundResult",
-    "TransitionRow",
-    "seat_names",
-]
-
 Randomness = Callable[[int], bytes]
 """Given a number of bytes, this many unpredictable ones."""
 

@@ -12,8 +12,6 @@ import aiohttp
 
 from forcemove.connecting import connection_words
 
-__all__ = ["Answer", "post", "reason_of"]
-
 _PIECE = 2**16
 """Bytes that are read at once."""
 _LONGEST = 300

@@ -9,8 +9,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-__all__ = ["NAME", "as_called", "has_shell", "program"]
-
 NAME = "forcemove"
 """The program's name."""
 

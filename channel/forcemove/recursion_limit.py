@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["keeping_recursion_limit"]
-
 
 @contextmanager
 def keeping_recursion_limit() -> Iterator[None]:

@@ -20,24 +20,6 @@ from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
-__all__ = [
-    "GROUP",
-    "ContractInstalledTwice",
-    "GameInstalledTwice",
-    "GameUnusable",
-    "InstalledGame",
-    "InstalledGames",
-    "Problem",
-    "UnknownGame",
-    "find_entry_point",
-    "find_game",
-    "game_names",
-    "installed_games",
-    "load_value",
-    "names_in",
-    "points_in",
-]
-
 GROUP = "forcemove.games"
 """The entry points' group of games for channels."""
 

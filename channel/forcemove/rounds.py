@@ -10,17 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from forcemove.game import Game, Names, RoundResult
 from forcemove.protocol.types import Outcome, SignedState, VariablePart
 
-__all__ = [
-    "GAME_OVER",
-    "UNASKED",
-    "RoundCount",
-    "position_line",
-    "result_line",
-    "score_line",
-    "state_words",
-    "words_by_turn",
-]
-
 GAME_OVER = "The game is over."
 UNASKED = "\N{HORIZONTAL ELLIPSIS}"
 """The end of a prompt that asks nobody, see `Game.prompt`."""

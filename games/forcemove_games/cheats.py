@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from forcemove import AppError, Move, Outcome, VariablePart
 from forcemove_games.two_player import PLAYERS, shift
 
-__all__ = ["Labelled", "RequireLegal", "refused", "wrong_payments"]
-
 Labelled = tuple[str, Move]
 """What a cheat does, and the move."""
 RequireLegal = Callable[[VariablePart, VariablePart, int], None]

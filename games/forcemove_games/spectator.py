@@ -25,19 +25,6 @@ from forcemove.flow.steps import Step, UnexpectedAction, transition
 from forcemove.flow.transport import Transport
 from forcemove_games.views import Json, NewInfo, PlayResult, ViewedGame, filter_state, replay_action
 
-__all__ = [
-    "FEED",
-    "FalseDisclosure",
-    "Part",
-    "PartRefused",
-    "Relay",
-    "Disclosure",
-    "Spectator",
-    "Start",
-    "following",
-    "joined",
-]
-
 _PART = 16_000
 """Characters of every part but the last. However they are written, at 4 bytes at most, an action has room for them and
 for a client's id."""

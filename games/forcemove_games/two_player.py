@@ -12,41 +12,6 @@ from msgspec.structs import replace
 
 from forcemove import UINT256_MAX, AppError, InvalidValue, NotOurTurn, Outcome, RoundResult, VariablePart
 
-__all__ = [
-    "DECODED_POSITIONS",
-    "PLAYERS",
-    "SHARED_ERRORS",
-    "BalanceOverflow",
-    "BalanceTooLow",
-    "DestinationChanged",
-    "MalformedPosition",
-    "NoSuchTransition",
-    "NotOneAsset",
-    "NotTwoAllocations",
-    "NotTwoParticipants",
-    "OtherChannel",
-    "StakeChanged",
-    "UnwantedEvidence",
-    "WrongAmount",
-    "WrongPositionLength",
-    "can_afford",
-    "encode_words",
-    "movers",
-    "read_words",
-    "require_affords",
-    "require_both_afford",
-    "require_no_evidence",
-    "is_our_turn",
-    "require_our_turn",
-    "require_paid",
-    "require_same_stake",
-    "require_seat",
-    "require_two_players",
-    "round_result",
-    "shift",
-    "take_stakes",
-]
-
 PLAYERS = 2
 DECODED_POSITIONS = 256
 """How many decoded positions a game caches: rules, bots and pictures read the same state again and again."""

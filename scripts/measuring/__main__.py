@@ -22,8 +22,6 @@ from typing import Any
 from scripts.measuring import __path__ as here
 from scripts.measuring.cases import CASES, Row
 
-__all__ = ["as_json", "main"]
-
 for _each in iter_modules(here):
     if _each.name != "__main__":
         import_module(f"scripts.measuring.{_each.name}")

@@ -14,8 +14,6 @@ from forcemove.protocol.encoding import challenge_hash, channel_id, digest, hash
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.types import ETHER, FixedPart, Signature, SignedState, SupportProof, VariablePart
 
-__all__ = ["DAY", "ETH", "Bench", "Channel", "chain_of_fork", "minted"]
-
 ETH = 10**18
 DAY = 86_400
 _CHAIN_ID = 131_277_322_940_537

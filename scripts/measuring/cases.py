@@ -27,28 +27,6 @@ from forcemove.protocol.machine.machine import step
 from forcemove.protocol.types import ETHER, FixedPart, VariablePart, address_destination
 from forcemove_games.rock_paper_scissors import GAME
 
-__all__ = [
-    "ADDRESSES",
-    "Bots",
-    "CASES",
-    "Case",
-    "KEYS",
-    "LongGame",
-    "Measured",
-    "NOW",
-    "OPENED",
-    "Row",
-    "Table",
-    "agreement",
-    "case",
-    "go_on",
-    "least",
-    "medians",
-    "ratios",
-    "require",
-    "timed",
-]
-
 Measured = Mapping[str, float]
 """Values by the names of their rows."""
 Measure = TypeVar("Measure", bound=Callable[..., Measured])

@@ -19,8 +19,6 @@ from scripts.measuring.processes import command, started_relay
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["click"]
-
 _MILLISECONDS = 60_000
 _PASSPHRASE = "long enough for a benchmark"  # noqa: S105  # of keys that everybody knows
 _TURN = re.compile(r"Turn \d+\.")

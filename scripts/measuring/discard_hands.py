@@ -10,8 +10,6 @@ from forcemove.protocol.types import VariablePart
 from forcemove_games.discard.position import SHOWN_AT_ONCE, Core, PositionType, decode
 from tests.games.discard.dealer import Dealer, draw_first
 
-__all__ = ["LABEL", "ROWS", "disputed_states"]
-
 LABEL = "draw first 62"
 """Of hands in which both players show four cards at once, if they draw as long as they can."""
 

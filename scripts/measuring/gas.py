@@ -19,8 +19,6 @@ from scripts.measuring.bench import DAY, ETH, Bench, Channel, chain_of_fork
 from scripts.measuring.cases import Measured, Row, case, require
 from tests.games.discard.dealer import begin
 
-__all__ = ["TARGETS", "gas", "gas_amsterdam", "happy_on", "measured_on"]
-
 _ITEMS, _ITEM_GAS = 50, 200_000
 """Operations in a batch, and the gas of each."""
 _GAS = {

@@ -29,8 +29,6 @@ from scripts.measuring.processes import crowded_journal, drive_all, journal_at, 
 from tests.scenarios.story import Playground
 from tests.simulation import crowd
 
-__all__ = ["COUNTS", "PICTURE", "adding", "charts", "idle", "opening", "table"]
-
 COUNTS = (1, 10, 100, 1_000, 10_000)
 PICTURE = NODE_PAGE.with_name("cost.svg")
 _SHOWN = ("block_ms", "listening_ms", "memory_MiB", "block_requests", "resumed_s")

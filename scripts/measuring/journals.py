@@ -39,8 +39,6 @@ from forcemove.store.records import Batch, ChannelLease, ChannelUpdate, HistoryR
 from scripts.measuring.cases import NOW, Measured, Row, Table, case, medians, require, timed
 from scripts.measuring.processes import journal_at
 
-__all__ = ["commit", "journal"]
-
 _CHANNELS, _LISTED, _REQUESTS = 100, 1_000, 10
 _GATHER_EVERY = 5
 

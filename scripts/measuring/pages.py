@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-__all__ = ["NODE_PAGE", "Line", "picture", "put"]
-
 NODE_PAGE = Path(__file__).resolve().parents[2] / "docs" / "operators" / "node.md"
 
 _WIDTH, _HEIGHT = 420, 300

@@ -27,19 +27,6 @@ from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground
 from tests.simulation import crowd
 
-__all__ = [
-    "CONTEXT",
-    "command",
-    "crowded_journal",
-    "drive",
-    "drive_all",
-    "echo_process",
-    "journal_at",
-    "process",
-    "started_relay",
-    "stored",
-]
-
 CONTEXT = get_context("spawn")
 _PATIENCE = 600.0
 

@@ -29,8 +29,6 @@ from scripts.measuring.processes import crowded_journal, drive, journal_at, stor
 from tests.node.crowded import Endpoint
 from tests.scenarios.story import ALICE
 
-__all__ = ["COUNTS", "NODE", "PROGRAMS", "TABLE", "WAITING", "Seconds", "counted", "journal_of", "rows_of", "text"]
-
 COUNTS, BLOCK_TIMES, CHAIN_ID = (1, 100, 1_000), (12, 2), 424_242
 """Channels; seconds from block to block; a chain that is nobody's local one."""
 NODE, TABLE, WAITING = "a node that drives them", "a table that plays one of them", "a table that waits for a guest"

@@ -18,8 +18,6 @@ from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature
 from scripts.measuring.cases import ADDRESSES, KEYS, LongGame, Measured, Row, case, ratios, require
 
-__all__ = ["bare_recover", "bare_sign", "recoverable", "signing"]
-
 TURNS = 200
 """How many turns of each player a round times: more positions than a game keeps decoded."""
 _TYPES = Path(__file__).resolve().parents[2] / "contracts" / "eip712.json"

@@ -30,8 +30,6 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.state import GAS
 from tests.watchtower.keeper import TOWER
 
-__all__ = ["crowd", "tower"]
-
 _CHANNELS = 10_000
 _DEFAULT_BUDGET = 10**17
 _TOGETHER = 16

@@ -40,8 +40,6 @@ from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
-__all__ = ["Nodes", "growth", "opened", "play_two_turns", "requests_per_block", "signed_last", "turns"]
-
 TOGETHER = 100
 _FIRST = OPENED + 1
 """The turn that is made as soon as a channel is open."""

@@ -10,8 +10,6 @@ from functools import partial
 from forcemove_games.views import Json, apply_update, filter_state, play_action, replay_action
 from scripts.measuring.cases import Measured, Row, case, ratios
 
-__all__ = ["Hall", "views"]
-
 TRIPS = 6
 """How many short actions a round times at once: a busy machine interrupts long actions, and not short ones, so all take
 about as long."""

@@ -22,8 +22,6 @@ from zipfile import ZipFile
 from forcemove.registry import GROUP, find_entry_point, game_names
 from scripts.page.files import LIBRARIES, OURS, needed_modules, standard_imports
 
-__all__ = ["build"]
-
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parents[1]
 _NPM = _ROOT / "contracts" / "node_modules"

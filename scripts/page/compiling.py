@@ -15,8 +15,6 @@ from importlib._bootstrap_external import _code_to_hash_pyc  # type: ignore[attr
 from pathlib import Path
 from typing import Any
 
-__all__ = ["archive_of", "compiled_modules", "pack_stdlib", "prepared", "shortened", "standard_files"]
-
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _NO_HASH = bytes(8)
 _BY_NAME = (

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from tests.structure.imports import homes
 
-__all__ = ["LIBRARIES", "OURS", "MissingImport", "needed_modules", "standard_imports"]
-
 LIBRARIES = frozenset({"jinja2", "markupsafe", "msgspec", "sqlalchemy"})
 """What a build has of the libraries, beside what stands in for others."""
 OURS = frozenset({"forcemove", "forcemove_games"})

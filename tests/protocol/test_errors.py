@@ -42,8 +42,9 @@ def test_a_broken_rule_is_a_rule_error(name: str) -> None:
 
 
 def every_error() -> list[type[ForcemoveError]]:
-    members = [getattr(errors, name) for name in errors.__all__]
-    return [member for member in members if isinstance(member, type) and issubclass(member, ForcemoveError)]
+    return [
+        member for member in vars(errors).values() if isinstance(member, type) and issubclass(member, ForcemoveError)
+    ]
 
 
 @pytest.mark.parametrize("error", every_error(), ids=lambda error: error.__name__)

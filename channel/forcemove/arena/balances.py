@@ -13,8 +13,6 @@ from forcemove.protocol.logs import ChallengeRegistered, Closed, Concluded, Depo
 from forcemove.protocol.machine.results import payable
 from forcemove.protocol.types import ETHER, Outcome
 
-__all__ = ["BalanceCheck", "check_balances"]
-
 
 @dataclass(frozen=True, slots=True)
 class BalanceCheck:

@@ -17,8 +17,6 @@ from forcemove.chain.rpc import as_number
 from forcemove.chain.transport import RpcTransport
 from forcemove.game import PlayableApp
 
-__all__ = ["ArenaChain", "ArenaEndpoint"]
-
 _GWEI = 10**9
 _USUAL, _DEAR = _GWEI, 1_000 * _GWEI
 """The base fee of a unit of gas, in wei."""

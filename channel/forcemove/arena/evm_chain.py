@@ -11,8 +11,6 @@ from forcemove.chain.chain import Call
 from forcemove.chain.local import EmbeddedChain, deploy_locally
 from forcemove.game import PlayableApp
 
-__all__ = ["EvmChain"]
-
 _MOST_OFFERED = 10**13
 """What calls that only read offer for a unit of gas, in wei: more than any base fee here."""
 _NO_PARENT = bytes(32)

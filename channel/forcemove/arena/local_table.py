@@ -28,8 +28,6 @@ from forcemove.node.node import Node
 from forcemove.protocol.agreement import DEPOSIT_IN_STAKES
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS, Outcome
 
-__all__ = ["LocalTable", "local_table"]
-
 _CHALLENGE_DURATION = 3600
 _MINUTE = 60.0
 

@@ -8,8 +8,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Self
 
-__all__ = ["MemoryMessenger", "MemoryNetwork"]
-
 DELAY = 3.0
 """Seconds that a message takes on a slow network."""
 _COPIES = 3

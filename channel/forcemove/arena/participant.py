@@ -18,8 +18,6 @@ from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.workers.clock import seconds
 
-__all__ = ["LocalParticipant"]
-
 
 class LocalParticipant:
     """A participant. Its node has no policy: what is played here need not be worth its disputes. `managed`: the channel

@@ -15,8 +15,6 @@ from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Outcome, SignedState, SupportProof, VariablePart
 
-__all__ = ["forged_message", "illegal_move", "old_proof", "signed_by"]
-
 
 def illegal_move(
     game: Game, agreement: Agreement, key: Key, newest: VariablePart, number: int = 0

@@ -10,8 +10,6 @@ from forcemove.arena.twin_node import TwinNode
 from forcemove.chain.book import AddressBook
 from forcemove.game import PlayableApp
 
-__all__ = ["TwinChain"]
-
 
 class TwinChain(ArenaChain):
     """An `ArenaChain` of a `TwinNode`."""

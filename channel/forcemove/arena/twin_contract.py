@@ -26,8 +26,6 @@ from forcemove.protocol.logs import ChallengeRegistered, Responded
 from forcemove.protocol.types import FixedPart
 from forcemove.protocol.words import late_key, word_key, words_of
 
-__all__ = ["TwinAnswer", "TwinContract"]
-
 _PACKED = frozenset(packed.SELECTORS.values())
 _LEAST_GAS = 21_000
 _SIGNATURE = 64

@@ -30,8 +30,6 @@ from forcemove.protocol.encoding import Domain
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import ZERO_ADDRESS
 
-__all__ = ["TwinBlock", "TwinNode", "wanted_logs"]
-
 _CHAIN_ID = 131_277_322_940_537
 """eth-tester's, so that nothing on a page is different."""
 _GWEI = 10**9

@@ -6,8 +6,6 @@ from __future__ import annotations
 import asyncio
 import selectors
 
-__all__ = ["VirtualTimeLoop"]
-
 
 class _Selector(selectors.DefaultSelector):
     """A selector that moves the clock on by a timeout instead of waiting for it."""

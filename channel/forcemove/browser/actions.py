@@ -7,8 +7,6 @@ from aiohttp import web
 from forcemove.browser.forms import PostedForm
 from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
 
-__all__ = ["done", "html_page", "is_live", "read_form"]
-
 _LIVE = "X-Live"
 _URLENCODED = "application/x-www-form-urlencoded"
 

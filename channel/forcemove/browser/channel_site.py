@@ -15,8 +15,6 @@ from forcemove.inspect.errors import RecordIncomplete
 from forcemove.text.explanations import headline
 from forcemove.text.played_games import record_text
 
-__all__ = ["ChannelSite", "place_of"]
-
 _MOST_ENTRIES = 6
 """Digits of the number of an entry."""
 

@@ -10,8 +10,6 @@ from aiohttp import web
 
 from forcemove.browser.pages import ChangeSignal, ShownPanels
 
-__all__ = ["EVERY_PAGE", "EveryPage", "stream_panels"]
-
 _PING_SECONDS = 15.0
 """Seconds after which a stream without news says something, so that a reader who is gone is noticed."""
 _SEND_BUFFER = 32 * 1024

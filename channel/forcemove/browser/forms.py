@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from forcemove.browser.security import PageRequestRefused
 
-__all__ = ["PostedForm"]
-
 _PATH = re.compile(r"/|/c/0x[0-9a-f]{64}(\?at=[0-9]{1,6})?")
 _MOST_TURN = 2**48
 

@@ -14,8 +14,6 @@ from forcemove.store.records import StoredHistory
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["HistoryReader"]
-
 _MOST = 8
 """Channels whose history is kept in memory."""
 _FRESH = 1.0

@@ -11,8 +11,6 @@ from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.ports import Output
 
-__all__ = ["PageSeat"]
-
 
 class PageSeat:
     """A `PlayerSeat` of a person at a page. `person`: decides."""

@@ -12,8 +12,6 @@ from forcemove.browser.templating import Links, Nav, PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.listed_channel import ListedChannel
 
-__all__ = ["ChangeSignal", "PageAnswer", "PageSource", "PathSite", "ShownPanels"]
-
 
 class PageAnswer(NamedTuple):
     """What becomes of a request. `html`: the page; `path`: of the page to show instead, where there is none; `moves`:

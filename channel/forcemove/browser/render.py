@@ -29,8 +29,6 @@ from forcemove.text.situation.safety import safety_of
 from forcemove.text.situation.turn import turn_text
 from forcemove.text.situation.ways_out import ways_out
 
-__all__ = ["PANELS", "channel_page", "channel_panels", "channels_page", "message_page", "replay_page", "nav_panel"]
-
 PANELS = (
     "title",
     "say",

@@ -12,17 +12,6 @@ from collections.abc import Mapping
 
 from forcemove.errors import LocalError
 
-__all__ = [
-    "HEADERS",
-    "MAX_BODY",
-    "BrowserSession",
-    "PageRequestRefused",
-    "nothing_here",
-    "require_form",
-    "require_our_host",
-    "require_ours",
-]
-
 MAX_BODY = 16 * 1024
 """Bytes of a request's body."""
 _TOKEN = 32

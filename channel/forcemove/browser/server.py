@@ -27,8 +27,6 @@ from forcemove.browser.templating import PLAIN_NAV, Links, Nav
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING
 
-__all__ = ["BrowserServer", "PageSection"]
-
 _HOST = "127.0.0.1"
 _ENTER, _FILES, _EVENTS = "/enter", "/s/", "/events"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

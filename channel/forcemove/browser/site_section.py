@@ -11,8 +11,6 @@ from forcemove.browser.events import stream_panels
 from forcemove.browser.pages import PathSite
 from forcemove.browser.server import BrowserServer
 
-__all__ = ["SiteSection"]
-
 _EVENTS = "/events"
 
 

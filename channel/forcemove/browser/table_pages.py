@@ -40,8 +40,6 @@ from forcemove.text.situation.turn import turn_text
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["TablePages"]
-
 _TICK = 1.0
 """Seconds between two looks at what changes without a commit: a phase, by the chain's clock."""
 _NOBODY = "Nobody is playing this channel here now."

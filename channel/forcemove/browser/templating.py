@@ -13,8 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.presence import presence_pattern, presence_text
 
-__all__ = ["PLAIN_NAV", "Links", "Nav", "PlayedGame", "environment", "fill_in", "fill_in_once"]
-
 Links = tuple[tuple[str, str], ...]
 """Pages: path and name of each."""
 

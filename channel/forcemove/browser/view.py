@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from forcemove.playground.controls import ControlGroup
 from forcemove.text.situation.moment import Moment
 
-__all__ = ["ChannelView"]
-
 
 @dataclass(frozen=True, slots=True)
 class ChannelView(Moment):

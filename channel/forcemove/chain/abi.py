@@ -15,8 +15,6 @@ from typing import Any
 
 from forcemove.errors import InvalidValue, MalformedBytes
 
-__all__ = ["abi_type", "decode", "encode"]
-
 _WORD = 32
 _ARRAY = re.compile(r"(.+)\[(\d*)\]")
 _FIXED = re.compile(r"(u?int|bytes)(\d+)")

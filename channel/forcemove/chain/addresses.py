@@ -8,8 +8,6 @@ from functools import lru_cache
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.hashing import keccak256
 
-__all__ = ["parse_address", "short_address", "show_address"]
-
 
 @lru_cache(maxsize=4_096)  # a list shows the same ones again and again, and each takes a hash
 def show_address(address: bytes) -> str:

@@ -25,8 +25,6 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER, FixedPart, Outcome, Signature, SupportProof, VariablePart, require_bytes
 from forcemove.protocol.words import Holdings, Status, holdings_in, late_key, word_key
 
-__all__ = ["Adjudicator", "Operation", "PlacedLog"]
-
 DEFAULT_TIMEOUT = 120.0
 """Real seconds to wait for a transaction."""
 

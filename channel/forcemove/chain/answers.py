@@ -13,20 +13,6 @@ from typing import Any, Generic, TypeVar
 
 from forcemove.chain.rpc import POSITION_BITS, as_bytes, as_hash, as_number
 
-__all__ = [
-    "PRICE_BITS",
-    "BlockHeader",
-    "LogPlace",
-    "RawLog",
-    "Receipt",
-    "Topic",
-    "has_topics",
-    "read_base_fee",
-    "read_header",
-    "read_logs",
-    "read_receipt",
-]
-
 PRICE_BITS = 128
 """Bits of the price of a unit of gas, in wei: more than all the ether there is."""
 Topic = bytes | frozenset[bytes] | None

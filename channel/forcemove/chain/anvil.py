@@ -15,8 +15,6 @@ from typing import IO
 from forcemove.chain.errors import AnvilFailed, AnvilMissing
 from forcemove.contracts.place import CONTRACTS
 
-__all__ = ["end_anvil", "find_anvil", "listening_port", "start_anvil"]
-
 _ANVIL_START_SECONDS = 30.0
 
 

@@ -22,8 +22,6 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.rpc import Rpc, making_sense
 from forcemove.errors import ForcemoveError, PassingError
 
-__all__ = ["Asking", "Exchanges", "RpcRequest", "Steps", "ask", "ask_now", "asking", "never", "together"]
-
 T = TypeVar("T")
 P = ParamSpec("P")
 

@@ -15,8 +15,6 @@ from forcemove.chain.rpc import Rpc, at_latest
 from forcemove.chain.transport import BatchTransport
 from forcemove.errors import ForcemoveError
 
-__all__ = ["BatchingRpc"]
-
 _MOST = 50
 """Requests in a batch."""
 _SEND = "eth_sendRawTransaction"

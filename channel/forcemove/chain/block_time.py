@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FAR", "believed_alone"]
-
 FAR = 900
 """Seconds by which a block's time and our own clock may differ."""
 

@@ -13,16 +13,6 @@ from forcemove.chain.create2 import SALT
 from forcemove.errors import LocalError
 from forcemove.protocol.codec.json_text import hex_text
 
-__all__ = [
-    "FORMAT",
-    "VERSION",
-    "AddressBook",
-    "Deployed",
-    "GameOfContract",
-    "NotInBook",
-    "Pending",
-]
-
 FORMAT, VERSION = "forcemove-address-book", 2
 """How a book's file names its format, and the version that this program writes and reads."""
 

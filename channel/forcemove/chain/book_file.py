@@ -15,17 +15,6 @@ from forcemove.chain.create2 import SALT
 from forcemove.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text, parse_decimal, parse_json, require_format
 
-__all__ = [
-    "BookMissing",
-    "BookOfNewerProgram",
-    "BookOfOlderProgram",
-    "BookUnwritable",
-    "chain_ids_of_books",
-    "load_book",
-    "save_book",
-    "write_atomically",
-]
-
 ValueT = TypeVar("ValueT")
 
 

@@ -29,8 +29,6 @@ from forcemove.protocol.logs import (
 )
 from forcemove.protocol.types import ETHER, Allocation, Outcome, Signature, VariablePart
 
-__all__ = ["Function", "decode_log", "encode_log", "function"]
-
 
 @dataclass(frozen=True, slots=True)
 class Function:

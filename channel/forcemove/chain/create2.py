@@ -12,22 +12,6 @@ from __future__ import annotations
 from forcemove.artifact import Artifact
 from forcemove.protocol.hashing import keccak256
 
-__all__ = [
-    "CUSTOMARY_FACTORY",
-    "FACTORY_CREATION_CODE",
-    "FACTORY_RUNTIME_CODE",
-    "PRESIGNED",
-    "PRESIGNED_COST",
-    "PRESIGNED_GAS",
-    "PRESIGNED_HASH",
-    "PRESIGNED_PRICE",
-    "PRESIGNER",
-    "SALT",
-    "create2_address",
-    "deploying_calldata",
-    "derived_address",
-]
-
 SALT = b"forcemove".ljust(32, b"\0")
 """The salt of every deployment. Another moves every address."""
 

@@ -31,8 +31,6 @@ from forcemove.game import PlayableApp
 from forcemove.protocol.signing import Key
 from forcemove.registry import installed_games
 
-__all__ = ["contracts_to_deploy", "deploy"]
-
 _LOOK_SECONDS = 0.1
 
 

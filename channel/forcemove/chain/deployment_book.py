@@ -17,8 +17,6 @@ from forcemove.chain.verification import require_chain
 from forcemove.game import PlayableApp
 from forcemove.registry import installed_games
 
-__all__ = ["DeploymentBook"]
-
 
 class DeploymentBook:
     """What a deployment has written down. `path`: the file; `book`: as it is there."""

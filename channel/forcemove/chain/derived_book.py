@@ -11,8 +11,6 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.chain.genuine import adjudicator_artifact
 from forcemove.game import PlayableApp
 
-__all__ = ["derived_book"]
-
 
 def derived_book(chain_id: int, games: Iterable[PlayableApp]) -> AddressBook:
     """The book of a chain: the adjudicator, and the contracts of these games. Whether they are there the chain says."""

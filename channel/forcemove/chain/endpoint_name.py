@@ -6,8 +6,6 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["MOST_WORDS", "EndpointName", "shown_endpoint"]
-
 MOST_WORDS = 500
 """Characters of a node's own text that are kept."""
 _LEAST_SECRET = 4

@@ -4,31 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
-__all__ = [
-    "AnvilFailed",
-    "AnvilMissing",
-    "CallRefused",
-    "CannotTravel",
-    "EndpointFailed",
-    "EndpointHangs",
-    "InsufficientFunds",
-    "NoContract",
-    "NoTransientStorage",
-    "NodeBusy",
-    "NotAnEthereumEndpoint",
-    "NotConfirmed",
-    "NotGenuine",
-    "NotMined",
-    "Panicked",
-    "RevertedWithText",
-    "TransactionRefused",
-    "TransactionReverted",
-    "TlsFailed",
-    "UnknownRevert",
-    "Unreachable",
-    "WrongChain",
-]
-
 # ---------------------------------------------------------------------------------------------- the way to the chain
 
 

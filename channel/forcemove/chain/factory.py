@@ -23,15 +23,6 @@ from forcemove.chain.create2 import (
 )
 from forcemove.chain.errors import EndpointFailed, InsufficientFunds, TransactionRefused, TransactionReverted
 
-__all__ = [
-    "FACTORY",
-    "FUNDS",
-    "FactoryFunder",
-    "bring_customary_factory",
-    "deployment_block",
-    "factory_stands",
-]
-
 FACTORY = "CREATE2 factory"
 FUNDS = "funds for the CREATE2 factory"
 _TRANSACTION = SignedTransaction(

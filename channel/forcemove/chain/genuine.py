@@ -15,8 +15,6 @@ from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
 from forcemove.contracts import artifact
 
-__all__ = ["adjudicator_artifact", "genuine_steps", "require_genuine_contract"]
-
 
 def adjudicator_artifact() -> Artifact:
     """This version's compiled adjudicator."""

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
-__all__ = ["HttpConnections"]
-
 _ATTEMPTS = 3
 _PAUSE, _LONGEST_PAUSE = 0.1, 0.2
 """Seconds before another attempt to connect, at first and at last."""

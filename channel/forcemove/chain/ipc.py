@@ -10,8 +10,6 @@ from typing import Any
 from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, parse_json, require_time
 from forcemove.errors import MalformedBytes
 
-__all__ = ["IpcConnection"]
-
 _PIECE = 2**16
 """Bytes that are read at once."""
 

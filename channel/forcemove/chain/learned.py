@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Learned"]
-
 _GROWS_AFTER, _LATEST, _SOON = 20, 160, 3
 """Answers in a row to questions as large as may be, after which a larger one is tried: at first, twice as many after
 each try in vain, and at most; and while less than half of what was refused was answered."""

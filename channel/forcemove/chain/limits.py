@@ -17,18 +17,6 @@ from typing import Any
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.codec.json_text import require_shallow
 
-__all__ = [
-    "MAX_ANSWER",
-    "REQUEST_SECONDS",
-    "AnswerTooLarge",
-    "RequestRate",
-    "most_seconds",
-    "parse_answer",
-    "parse_json",
-    "require_time",
-    "seconds_left",
-]
-
 REQUEST_SECONDS = 10.0
 """Seconds for one request, from connecting to the last byte. While one endpoint is waited for no other is asked, and
 challenges may last for no more than a minute."""

@@ -37,17 +37,6 @@ if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
     from forcemove.game import PlayableApp
 
-__all__ = [
-    "AnvilChain",
-    "EmbeddedChain",
-    "LOCAL_BALANCE",
-    "Web3Transport",
-    "connect",
-    "deploy_locally",
-    "local_keys",
-    "open_chain",
-]
-
 
 class Web3Transport:
     """A `RpcTransport` over a provider of web3."""

@@ -16,8 +16,6 @@ from forcemove.chain.threads import complete
 from forcemove.errors import MalformedBytes
 from forcemove.posting import post, reason_of
 
-__all__ = ["AskProvider", "PostConnection", "ProviderTransport"]
-
 AskProvider = Callable[[str, str], Awaitable[str]]
 """Asks a wallet's provider (EIP-1193) by a method and its parameters, as JSON; the result, or the error, as the object
 of a JSON-RPC answer. Raises where there is no wallet."""

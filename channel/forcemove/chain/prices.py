@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["AMSTERDAM", "MAX_TX_GAS", "OSAKA", "PROBE", "PROBE_GAS", "Prices", "dearest", "prices_by_slot"]
-
 MAX_TX_GAS = 2**24
 """Every fork lets a transaction have this much gas, and under Osaka no more (EIP-7825)."""
 PROBE = bytes.fromhex("5a 6001 6000 55 5a 90 03 6000 52 6020 6000 f3")

@@ -7,8 +7,6 @@ from enum import Enum
 
 from forcemove.errors import LocalError
 
-__all__ = ["BookOfOtherContracts", "ContractNamedTwice", "DeploymentStage", "NotAFactory", "Progress"]
-
 
 class DeploymentStage(Enum):
     """The last thing that has happened to a contract of a deployment."""

@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-__all__ = ["QUIRKS", "Meaning", "Quirk", "means"]
-
 
 class Meaning(Enum):
     """What a node has said."""

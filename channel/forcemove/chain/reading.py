@@ -21,8 +21,6 @@ from forcemove.chain.worker import EndpointWorker
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ZERO_ADDRESS
 
-__all__ = ["ReadingChain", "block_text"]
-
 _MOST_REFUSALS = 64
 """Ranges of blocks that a node may refuse in one reading of logs: enough to halve any range down to one block."""
 _MOST_LOGS = 50_000

@@ -21,8 +21,6 @@ from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes, RuleE
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS
 
-__all__ = ["NO_ERRORS", "ErrorTable", "adjudicator_errors", "app_errors", "revert_data"]
-
 _PANIC = keccak256(b"Panic(uint256)")[:4]
 _ERROR = keccak256(b"Error(string)")[:4]
 

@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from forcemove.errors import MalformedBytes
 
-__all__ = ["RlpItem", "decode", "encode"]
-
 RlpItem: TypeAlias = "int | bytes | Sequence[RlpItem]"
 _BYTES, _LIST = 0x80, 0xC0
 _MOST_SHORT = 55

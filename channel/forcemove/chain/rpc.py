@@ -20,8 +20,6 @@ from forcemove.chain.threads import pause
 from forcemove.chain.transport import CALLS, Reverted, RpcTransport
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
 
-__all__ = ["POSITION_BITS", "Rpc", "as_bytes", "as_hash", "as_number", "at_latest", "making_sense"]
-
 ValueT = TypeVar("ValueT")
 POSITION_BITS = 48
 """Bits of the numbers and times of blocks, and of counts in them: a contract keeps this many of a time, and any journal

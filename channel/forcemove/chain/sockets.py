@@ -7,8 +7,6 @@ from typing import Any
 
 from forcemove.chain.limits import require_time
 
-__all__ = ["connected"]
-
 
 def connected(host: str, port: int) -> socket.socket:
     """A socket, without a timeout, that is connected to the first of the host's addresses that answers. Each has an

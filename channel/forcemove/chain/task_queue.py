@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from forcemove.chain.asking import Exchanges
 from forcemove.chain.rpc import Rpc
 
-__all__ = ["Priority", "Task", "TaskQueue"]
-
 T = TypeVar("T")
 _AHEAD = 4
 """How many turns each priority is ahead of the next: what is less urgent is late, and never left out."""

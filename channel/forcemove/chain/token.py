@@ -11,8 +11,6 @@ from forcemove.chain.codec import Function
 from forcemove.chain.rpc import Rpc
 from forcemove.protocol.hashing import keccak256
 
-__all__ = ["Token"]
-
 
 def _function(name: str, inputs: tuple[str, ...], output: str) -> Function:
     return Function(name, keccak256(f"{name}({','.join(inputs)})".encode())[:4], inputs, (output,))

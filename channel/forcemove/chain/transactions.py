@@ -13,8 +13,6 @@ from forcemove.protocol.rule_errors import SignatureUnrecoverable
 from forcemove.protocol.signing import HALF_ORDER, Key, recover
 from forcemove.protocol.types import Signature
 
-__all__ = ["Call", "Fees", "SignedTransaction", "contract_address", "read_signed", "sign_transaction", "without_funds"]
-
 _DYNAMIC_FEE = b"\x02"
 """The type of a transaction with a tip (EIP-1559)."""
 _FIELDS = 12

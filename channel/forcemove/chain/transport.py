@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["CALLS", "BatchTransport", "Reverted", "RpcTransport", "StatusRefused"]
-
 CALLS = ("eth_call", "eth_estimateGas")
 """The methods that call: they revert, and may be refused for what they call, too."""
 

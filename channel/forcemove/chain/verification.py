@@ -19,8 +19,6 @@ from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contra
 from forcemove.game import PlayableApp
 from forcemove.registry import installed_games
 
-__all__ = ["ContractStatus", "ContractVerdict", "require_chain", "verify"]
-
 
 class ContractStatus(Enum):
     """How a contract of the book compares with the chain."""

@@ -22,8 +22,6 @@ from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, par
 from forcemove.chain.sockets import connected
 from forcemove.chain.transport import StatusRefused
 
-__all__ = ["WebSocketConnection"]
-
 _MOST_NOTICES = 100
 """Notifications that are passed over before an answer."""
 _MOST_WAITING = 2

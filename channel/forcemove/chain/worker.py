@@ -18,8 +18,6 @@ from forcemove.chain.rpc import Rpc
 from forcemove.chain.task_queue import Priority, Task, TaskQueue
 from forcemove.chain.threads import Condition, Thread, start_thread, wait
 
-__all__ = ["EndpointWorker", "Look", "wait_for", "waiting_for"]
-
 T = TypeVar("T")
 _HANGS_AFTER, _MAX_HANGING = 60.0, 4
 """Seconds of one question after which its thread is left to itself and another one goes on; how many of an endpoint's

@@ -26,20 +26,6 @@ from forcemove.contracts.place import CONTRACTS
 from forcemove.errors import LocalError
 from forcemove.protocol.hashing import keccak256
 
-__all__ = [
-    "SETTINGS",
-    "SOLC_VERSION",
-    "Compiled",
-    "CompilerMissing",
-    "SourceMissing",
-    "SourceRefused",
-    "artifact_json",
-    "compile_standard_json",
-    "project_files",
-    "source_hash",
-    "standard_json",
-]
-
 SOLC_VERSION = "0.8.37"
 
 SETTINGS: dict[str, Any] = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["CONTRACTS"]
-
 _HERE = Path(__file__).resolve().parent
 """The folder of this module, in which a wheel has the contracts."""
 

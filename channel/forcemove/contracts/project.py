@@ -23,8 +23,6 @@ from forcemove.contracts.compiler import (
 )
 from forcemove.errors import LocalError
 
-__all__ = ["Built", "NoSuchContract", "NothingToCompile", "build_project", "project_sources", "stale_artifacts"]
-
 
 class NothingToCompile(LocalError):
     """There is no Solidity source in the folder."""

@@ -33,8 +33,6 @@ from forcemove.sessions.errors import CannotPayIn
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch, ChannelUpdate, Ownership
 
-__all__ = ["MAX_COST", "DemoEnvironment", "counterparty_key"]
-
 MAX_COST = 10**17
 """The highest cost of one transaction's gas, in wei, however little is at stake, since it is to be shown."""
 _POLL_SECONDS = 0.25

@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["NAMES"]
-
 NAMES = ("Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi")
 """Of the players, by seat: as many as a channel can have."""

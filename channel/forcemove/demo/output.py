@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from forcemove.game import Game, Names
     from forcemove.protocol.types import Outcome, VariablePart
 
-__all__ = ["DemoOutput", "shortened"]
-
 _INDENT = " " * 12
 _LONG_HEX = re.compile(r"\b(0x)?([0-9a-fA-F]{4})[0-9a-fA-F]{32,}([0-9a-fA-F]{4})\b")
 

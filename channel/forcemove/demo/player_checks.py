@@ -13,8 +13,6 @@ from forcemove.game import FalseMove, Game, PlayerChecked
 from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.types import VariablePart
 
-__all__ = ["CHECKED_SCENARIOS"]
-
 
 async def bad_share(table: DemoTable) -> ScenarioResult:
     """One sends a move that only a player could forge, with a wrong share of a card. Client and contract refuse it, and

@@ -12,8 +12,6 @@ from forcemove.chain.addresses import show_address
 from forcemove.inspect.documents import Address, Amount, CommandErrorJson, Decimal, Document, Hash
 from forcemove.protocol.agreement import Agreement
 
-__all__ = ["DemoDocument", "ScenarioResult", "TransactionJson", "gas_cost_of"]
-
 
 class TransactionJson(Document):
     """A mined transaction. `operation`: the adjudicator's function, or another name; `gasCost`: in wei."""

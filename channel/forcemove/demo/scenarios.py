@@ -23,8 +23,6 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, M
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.types import Outcome, SignedState, VariablePart
 
-__all__ = ["SCENARIOS", "Scenario", "bring_home", "let_the_time_pass", "never", "try_illegal"]
-
 Scenario = Callable[[DemoTable], Coroutine[Any, Any, ScenarioResult]]
 """Plays the channel of a new table to its end."""
 

@@ -16,7 +16,7 @@ from forcemove.demo.results import ScenarioResult, TransactionJson, gas_cost_of
 from forcemove.errors import ChainError, ForcemoveError
 from forcemove.flow.channel import is_stuck, moves_of
 from forcemove.game import Bot, Game
-from forcemove.inspect.journal_channel import left_in
+from forcemove.history.summary import left_in
 from forcemove.node.assemble import Assembly
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent, SubmissionRefused
 from forcemove.node.managed_channel import ManagedChannel
@@ -26,8 +26,6 @@ from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, M
 from forcemove.protocol.types import Outcome, SignedState, VariablePart
 from forcemove.protocol.words import Status
 from forcemove.sessions.playing.patience import Patience
-
-__all__ = ["DemoPlayer", "DemoTable"]
 
 _DONE = {
     "deposit": "deposits",

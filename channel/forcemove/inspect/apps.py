@@ -13,8 +13,6 @@ from forcemove.game import Game, JsonValue, Names, seat_names
 from forcemove.protocol.types import VariablePart
 from forcemove.rounds import position_line
 
-__all__ = ["KnownApp", "KnownBy", "NoPosition", "PositionFacts", "app_in_book", "guess_app", "read_position"]
-
 
 class KnownBy(Enum):
     """How an app was found: by its address on the chain, which follows from its creation code, by the address book, or

@@ -17,18 +17,6 @@ from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.encoding import decode_record, decode_variable_part
 from forcemove.protocol.types import FixedPart, Signature, VariablePart
 
-__all__ = [
-    "BareKind",
-    "BareReport",
-    "CallItem",
-    "CallReport",
-    "Missing",
-    "StateInCall",
-    "inspect_bytes",
-    "inspect_call",
-    "is_call",
-]
-
 
 class BareKind(Enum):
     """`abi.encode(VariablePart)`, a state as messages have it with signatures, or a game's appData."""

@@ -19,22 +19,6 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.results import ChannelResult, Ending
 from forcemove.store.records import StoredEvidence
 
-__all__ = [
-    "ChannelHistoryDocument",
-    "ChannelListDocument",
-    "DamagedChannelJson",
-    "JournalChannelDocument",
-    "ListedChannelJson",
-    "PruneDocument",
-    "ResultJson",
-    "SoundnessDocument",
-    "channel_document",
-    "history_document",
-    "listed_json",
-    "result_json",
-    "soundness_document",
-]
-
 # --------------------------------------------------------------------------------------------------------------- parts
 
 

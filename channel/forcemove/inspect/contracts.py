@@ -17,8 +17,6 @@ from forcemove.game import Game
 from forcemove.inspect.apps import KnownApp, KnownBy, app_in_book, guess_app
 from forcemove.inspect.errors import AdjudicatorNotNamed, BookOfAnotherChain
 
-__all__ = ["adjudicator_address", "app_on_chain", "find_app", "find_book", "open_adjudicator"]
-
 
 def find_book(chain_id: int, named: Path | None, usual: Path) -> AddressBook | None:
     """The book that was named, else the usual one where it exists. Raises what `load_book` raises, and

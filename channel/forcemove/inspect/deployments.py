@@ -12,8 +12,6 @@ from forcemove.chain.prices import Prices
 from forcemove.chain.verification import ContractStatus, ContractVerdict, verify
 from forcemove.game import Game
 
-__all__ = ["DeploymentReport", "inspect_deployment"]
-
 
 @dataclass(frozen=True, slots=True)
 class DeploymentReport:

@@ -21,23 +21,6 @@ from msgspec.structs import fields
 from forcemove.chain.addresses import show_address
 from forcemove.protocol.codec.json_text import hex_text
 
-__all__ = [
-    "Address",
-    "Amount",
-    "AssetAmount",
-    "Decimal",
-    "Document",
-    "CommandErrorJson",
-    "FailureDocument",
-    "FundedKeyDocument",
-    "Hash",
-    "Hex",
-    "KeyDocument",
-    "Seconds",
-    "amounts",
-    "document_json",
-]
-
 Address = Annotated[str, Meta(pattern="^0x[0-9a-fA-F]{40}$", description="20 bytes, with the checksum of EIP-55")]
 Hash = Annotated[str, Meta(pattern="^0x[0-9a-f]{64}$", description="32 bytes in hex")]
 Hex = Annotated[str, Meta(pattern="^0x([0-9a-f]{2})*$", description="bytes in hex")]

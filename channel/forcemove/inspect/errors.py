@@ -4,20 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import ForcemoveError, LocalError
 
-__all__ = [
-    "AdjudicatorNotNamed",
-    "BookOfAnotherChain",
-    "ChannelUnknown",
-    "GameMissing",
-    "InspectionError",
-    "NodeOfAnotherChain",
-    "NotThisAdjudicator",
-    "NotThisKindOfId",
-    "RecordChanged",
-    "RecordIncomplete",
-    "RecordRefused",
-]
-
 
 class InspectionError(LocalError):
     """The question has no answer. Nothing has changed, since inspection changes nothing."""

@@ -23,8 +23,6 @@ from forcemove.protocol.machine.results import Share, shares_of
 from forcemove.protocol.rules import require_valid_transition
 from forcemove.protocol.types import FixedPart, Outcome, SignedState
 
-__all__ = ["GameRecord", "agreement_in", "played_states", "result_in", "shares_by", "verify_states"]
-
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:

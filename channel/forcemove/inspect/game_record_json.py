@@ -22,15 +22,6 @@ from forcemove.protocol.codec.wire import FileMembers, channel_in, channel_to_js
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.hashing import keccak256
 
-__all__ = [
-    "FAMILY",
-    "VERSION",
-    "GameRecordFile",
-    "decode_game_record",
-    "encode_game_record",
-    "require_unchanged",
-]
-
 FAMILY = "forcemove-game-record"
 VERSION = 2
 """The version of records that this program writes and reads."""

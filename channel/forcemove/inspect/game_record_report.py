@@ -17,8 +17,6 @@ from forcemove.inspect.onchain import ChannelOnChain, ChannelReport
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.results import Ending, Share
 
-__all__ = ["GameRecordReport", "ChainPayment", "report_record"]
-
 
 class ChainPayment(Enum):
     """Whether the chain has paid what a record tells."""

@@ -15,8 +15,6 @@ from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import turn_of
 from forcemove.protocol.types import SignedState
 
-__all__ = ["AnyEntryJson", "StateSummaryJson", "history_entries", "summaries_of"]
-
 
 class StateSummaryJson(Document):
     """A signed state in short. `signedBy`: the participants whose signatures it has; `description`: for people."""

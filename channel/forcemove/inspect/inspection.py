@@ -24,16 +24,6 @@ from forcemove.protocol.codec.wire import SignedStateFile, decode_file, parse_he
 from forcemove.protocol.encoding import Domain, channel_id
 from forcemove.protocol.types import destination_address
 
-__all__ = [
-    "AnyFile",
-    "Report",
-    "inspect_channel",
-    "inspect_file",
-    "inspect_record",
-    "parse_subject",
-    "require_channel_id",
-]
-
 Report = SignedStateReport | BareReport | CallReport | ChannelReport | GameRecordReport
 """Everything that an inspection can return."""
 AnyFile = SignedStateFile | GameRecordFile

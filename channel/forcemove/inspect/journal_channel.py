@@ -33,14 +33,6 @@ from forcemove.store.records import Ownership, StoredChannel, StoredSummary
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = [
-    "JournalChannel",
-    "left_in",
-    "read_channels",
-    "read_journal_channel",
-    "read_listed_channel",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class JournalChannel:

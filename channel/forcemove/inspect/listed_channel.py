@@ -9,8 +9,6 @@ from forcemove.history.summary import ChannelSummary
 from forcemove.protocol.machine.channel import Phase
 from forcemove.store.records import Ownership
 
-__all__ = ["ListedChannel"]
-
 
 @dataclass(frozen=True, slots=True)
 class ListedChannel:

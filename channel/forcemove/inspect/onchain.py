@@ -34,17 +34,6 @@ from forcemove.protocol.words import Holdings, Mode, Status, status_word, word_k
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 
-__all__ = [
-    "ChannelOnChain",
-    "ChannelReport",
-    "Credit",
-    "NameApp",
-    "RecordReport",
-    "read_channel",
-    "report_channel",
-    "turn_of",
-]
-
 NameApp = Callable[[VariablePart], KnownApp | None]
 """Which game a recorded state is of."""
 

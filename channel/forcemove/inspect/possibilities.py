@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from forcemove.inspect.states import StateKind, kind_of_state
 from forcemove.protocol.types import FixedPart, VariablePart
 
-__all__ = ["ACTIONS", "PossibleAction", "dispute_actions", "missing_support", "turn_actions"]
-
 ACTIONS = (
     "sign",
     "countersign",

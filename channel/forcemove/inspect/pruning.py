@@ -12,8 +12,6 @@ from forcemove.protocol.machine.results import Ending, result_of
 from forcemove.store.journal import Journal
 from forcemove.store.records import OVER, ChannelUpdate, Ownership, StoredChannel, StoredSummary
 
-__all__ = ["prunable", "pruned"]
-
 _UNSETTLED = (Ending.OPEN, Ending.EXPIRED, Ending.UNKNOWN)
 
 

@@ -20,9 +20,6 @@ from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.packed import ConcludeCall
 
-__all__ = ["ReportDocument", "deployment_document", "log_json", "report_document", "signed_state_document"]
-
-
 ReportDocument = (
     shapes.ChannelDocument
     | shapes.SignedStateDocument

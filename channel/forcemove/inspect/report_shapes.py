@@ -6,33 +6,6 @@ from typing import Any
 
 from forcemove.inspect.documents import Address, Amount, Decimal, Document, Hash, Hex, Seconds
 
-__all__ = [
-    "ActionJson",
-    "AllocationJson",
-    "AppJson",
-    "BareDocument",
-    "CallDocument",
-    "CallItemJson",
-    "ChannelDocument",
-    "ContractJson",
-    "CreditJson",
-    "DeploymentDocument",
-    "FixedPartJson",
-    "GameOfContractJson",
-    "GameRecordReportDocument",
-    "HoldingsJson",
-    "LogJson",
-    "PositionJson",
-    "PossibilitiesJson",
-    "RecordedStateJson",
-    "RefusedActionJson",
-    "ShareJson",
-    "SignatureJson",
-    "SignedStateDocument",
-    "StateInCallJson",
-    "StateJson",
-]
-
 # --------------------------------------------------------------------------------------------------------------- parts
 
 

@@ -10,8 +10,6 @@ from forcemove.errors import ForcemoveError
 from forcemove.protocol.signing import recover
 from forcemove.protocol.types import Signature
 
-__all__ = ["SignatureCheck", "SignatureVerdict", "check_signatures"]
-
 
 class SignatureVerdict(Enum):
     """Whether a participant's signature is good."""

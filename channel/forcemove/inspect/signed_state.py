@@ -28,8 +28,6 @@ from forcemove.protocol.words import Mode
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator, Operation
 
-__all__ = ["Attempt", "SignedStateReport", "actions_on_chain", "report_signed_state", "try_operations"]
-
 _REFUSALS = (RuleError, CallRefused, Panicked, RevertedWithText, UnknownRevert)
 
 

@@ -19,8 +19,6 @@ from forcemove.protocol.machine.channel import Accepted
 from forcemove.protocol.machine.peer_messages import require_next
 from forcemove.protocol.rules import build_support_proof
 
-__all__ = ["Finding", "examine", "examine_on_chain"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

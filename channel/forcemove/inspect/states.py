@@ -7,8 +7,6 @@ from enum import Enum
 
 from forcemove.protocol.types import Allocation, FixedPart, Outcome, VariablePart, destination_address
 
-__all__ = ["OutcomeEntry", "StateKind", "StateFacts", "outcome_entries", "kind_of_state", "state_facts"]
-
 
 class StateKind(Enum):
     """What kind of state a turn has."""

@@ -21,26 +21,6 @@ from forcemove.protocol.curve import ORDER
 from forcemove.protocol.signing import Key
 from forcemove.recursion_limit import keeping_recursion_limit
 
-__all__ = [
-    "KEY_FILE_VERSION",
-    "COPIED_CHANNELS",
-    "UNLOCK_VARIABLE",
-    "PRIVATE_KEY_VARIABLE",
-    "EmptyPassphrase",
-    "KeyFileExists",
-    "KeyFileMissing",
-    "KeyFileUnusable",
-    "MalformedKeyFile",
-    "MalformedPrivateKey",
-    "WrongPassphrase",
-    "address_in_key_file",
-    "new_key",
-    "parse_private_key",
-    "read_copied_channels",
-    "read_key_file",
-    "write_key_file",
-]
-
 UNLOCK_VARIABLE = "FORCEMOVE_PASSPHRASE"
 """The environment variable that a key file's passphrase is read from."""
 PRIVATE_KEY_VARIABLE = "FORCEMOVE_PRIVATE_KEY"

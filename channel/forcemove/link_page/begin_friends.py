@@ -24,8 +24,6 @@ from forcemove.text.explanations import explain
 from forcemove.text.names import own_name
 from forcemove.transport.links import parse_link
 
-__all__ = ["begin", "relay_of"]
-
 _NOTHING_KEPT = "This browser keeps nothing here, so that no stake could be defended: the page plays friendly games."
 _CANNOT_WAIT = (
     "This browser lacks what a stake needs (JavaScript Promise Integration, which Chromium has since version 137, and "

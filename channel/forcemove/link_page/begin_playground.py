@@ -9,8 +9,6 @@ from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.link_page.tab import PageTab, games_for_two
 from forcemove.playground.playground import Playground
 
-__all__ = ["begin"]
-
 
 def begin(say_over: Callable[[str], object]) -> PageTab:
     """A playground with all games for two, which plays on by itself. `say_over`: see `PageTab.play`."""

@@ -12,8 +12,6 @@ from forcemove.browser.security import nothing_here
 from forcemove.browser.templating import Links, Nav, fill_in
 from forcemove.errors import ForcemoveError
 
-__all__ = ["COPY", "CopySite"]
-
 COPY = "/copy"
 """The path of the page."""
 _FILE = f"{COPY}/file"

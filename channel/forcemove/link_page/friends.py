@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from forcemove.sessions.playing.content import TableContent
     from forcemove.store.journal import Journal
 
-__all__ = ["FriendsTab"]
-
 _HINT = "Say under Stake how you play for one, and open the link again."
 
 _LOOK = 1.0

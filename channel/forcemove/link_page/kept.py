@@ -15,8 +15,6 @@ from forcemove.keys.key_files import new_key
 from forcemove.protocol.signing import Key
 from forcemove.store.errors import JournalDamaged
 
-__all__ = ["KeptImage", "Slot", "kept_key"]
-
 _NUMBER, _HASH = 8, 32
 _WHERE = "this browser"
 

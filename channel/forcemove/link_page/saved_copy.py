@@ -22,8 +22,6 @@ from forcemove.store.records import ExportKind
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["CopyTooLong", "Encrypt", "NothingToCopy", "saved_copy"]
-
 Encrypt = Callable[[bytes, bytes, int, bytes, bytes], Awaitable[tuple[bytes, bytes]]]
 """Encrypts with a password, a salt and a number of rounds (PBKDF2-HMAC-SHA256 for 32 bytes), a first counter, and the
 data (AES-128-CTR under the first half of these bytes). Returns their second half, and what became of the data."""

@@ -24,8 +24,6 @@ from forcemove.sessions.meetings.stake_limits import StakeLimits, deposited_in
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["Stake", "checked", "require_no_other_chain", "stake_of"]
-
 _LEAST_DURATION = 3600
 """Seconds of a challenge: a page is closed sooner than a command."""
 _MAINNET = 1

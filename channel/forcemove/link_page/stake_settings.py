@@ -13,8 +13,6 @@ from forcemove.text.amounts import exact_amount, parse_amount
 from forcemove.text.explanations import headline
 from forcemove.watchtower.client import TowerClient
 
-__all__ = ["USUAL_MOST", "WALLET_NODE", "StakeSettings", "StakeForm", "read_typed", "form_of"]
-
 USUAL_MOST = 5 * 10**16
 """Wei that may lie in channels unless the player types another number."""
 WALLET_NODE = "wallet"

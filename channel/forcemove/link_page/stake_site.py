@@ -15,8 +15,6 @@ from forcemove.chain.addresses import show_address
 from forcemove.errors import ForcemoveError
 from forcemove.link_page.stake_settings import StakeForm, StakeSettings, form_of, read_typed
 
-__all__ = ["STAKE", "StakeSite", "StakeState"]
-
 STAKE = "/stake"
 """The path of the page."""
 

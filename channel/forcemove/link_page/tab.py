@@ -23,8 +23,6 @@ from forcemove.game import Game
 from forcemove.registry import installed_games
 from forcemove.text.explanations import headline
 
-__all__ = ["PageTab", "TabAnswer", "games_for_two"]
-
 _CHANNEL = re.compile(r"/(c|games)/0x([0-9a-f]{64})(/events|/record|/act|/say)?")
 _LONGEST_WAIT = 3600.0
 """Seconds after which a stream looks again though nothing has changed."""

@@ -22,8 +22,6 @@ from forcemove.protocol.encoding import Domain
 from forcemove.protocol.types import ETHER, FixedPart, address_destination
 from forcemove.workers.chain_defaults import default_confirmations
 
-__all__ = ["Assembly", "assemble", "begin", "reassemble"]
-
 
 @dataclass(frozen=True, slots=True)
 class Assembly:

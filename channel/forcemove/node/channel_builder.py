@@ -35,8 +35,6 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.sender.transactions import TxRequest
 from forcemove.store.records import Account, Ownership, StoredChannel
 
-__all__ = ["ChannelBuilder"]
-
 _NO_FACTORY = bytes(20)
 
 

@@ -10,8 +10,6 @@ from forcemove.node.recorder import ChannelRecorder
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.store.records import ChannelUpdate, StoredChannel
 
-__all__ = ["ChannelRow"]
-
 
 class ChannelRow:
     """The row of one channel. `version`: how often it was saved."""

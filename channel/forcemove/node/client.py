@@ -34,8 +34,6 @@ from forcemove.protocol.machine.machine import step
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import VariablePart
 
-__all__ = ["Client", "begin_or_resume"]
-
 _UNCERTAIN = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING, Phase.CONCLUDING, Phase.FINALIZED)
 
 

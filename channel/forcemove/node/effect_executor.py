@@ -21,8 +21,6 @@ from forcemove.sender.transactions import ChannelTx, Reorged, TxFailed, TxOutcom
 from forcemove.store.records import Evidence
 from forcemove.workers.outbox import evidence_of
 
-__all__ = ["MoveChooser", "EffectExecutor"]
-
 _AT_ONCE = 64
 """Messages of a channel that are taken in before other channels have their turn."""
 _MAX_BYTES = 8 * 2**20

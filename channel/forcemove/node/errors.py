@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import LocalError
 
-__all__ = ["ChannelInUse", "LeaseLost", "NotOursToDrive"]
-
 
 class ChannelInUse(LocalError):
     """Another process drives the channel, and has its lease until a time (`until`, seconds since 1970)."""

@@ -12,17 +12,6 @@ from forcemove.protocol.logs import Log
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.types import SignedState
 
-__all__ = [
-    "CounterpartyFault",
-    "Event",
-    "LogAdded",
-    "LogRemoved",
-    "Mined",
-    "Received",
-    "Sent",
-    "SubmissionRefused",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Sent:

@@ -20,8 +20,6 @@ from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.machine.inputs import ChainUpdate, ViewsDiffer
 from forcemove.sender.transactions import TxOutcome
 
-__all__ = ["ChainSource", "FriendlyAssembly", "NullChainWorker", "NullSubmitter"]
-
 _NOTHING = ChainUpdate((), from_scratch=True)
 """The chain update of a channel without a chain."""
 

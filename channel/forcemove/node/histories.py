@@ -13,8 +13,6 @@ from forcemove.history.index import HistoryIndex
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["Histories", "load_history"]
-
 _GATHER_AFTER = 512
 """Commits of channels after which the journal gathers what they have appended, as soon as there is time."""
 _GATHER_AT_LAST = 16_384

@@ -12,8 +12,6 @@ from forcemove.node.workers import Workers
 from forcemove.sender.transactions import ChannelTx
 from forcemove.workers.account_worker import AccountWorker
 
-__all__ = ["Intake"]
-
 _SAVE_EVERY = 1_000
 """Blocks after which channels in which nothing has happened are saved."""
 

@@ -15,8 +15,6 @@ from forcemove.store.records import RENEW_AFTER, Account, Batch, ChannelLease, L
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["HeldLease", "NodeLeases"]
-
 _NOTHING = TakenLeases(frozenset(), {})
 
 

@@ -25,8 +25,6 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.protocol.machine.inputs import Input, Tick
 from forcemove.store.records import ChannelUpdate, StoredChannel
 
-__all__ = ["ManagedChannel"]
-
 _FIRST_ANSWER = 8.0
 """Seconds for which nothing is said of endpoints that have not answered yet."""
 _SILENCE_EVERY = 1.0

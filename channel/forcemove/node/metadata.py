@@ -12,8 +12,6 @@ from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import require_bytes
 
-__all__ = ["METADATA", "CURSORS", "ChannelMetadata", "ChannelCursor", "checkpoint_of"]
-
 
 class ChannelMetadata(Struct, frozen=True, rename={"origin_hash": "began"}):
     """`app`: the name of its contract's artifact. `from_block`: a block before the channel's first log. `factory`: of

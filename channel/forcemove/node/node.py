@@ -40,8 +40,6 @@ from forcemove.workers.polling import PollingWorker, keep_polling, pause_until
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["Node"]
-
 _LEASE = 60.0
 _LONGEST_PAUSE = 1.0
 """Seconds between two steps in which nothing happens: what is due is found so late at worst, whatever clocks do."""

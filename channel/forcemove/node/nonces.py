@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import secrets
 
-__all__ = ["draw_nonce"]
-
 
 def draw_nonce() -> int:
     """A `channel_nonce`: 64 random bits."""

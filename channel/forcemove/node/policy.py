@@ -24,19 +24,6 @@ from forcemove.protocol.machine.automatic_actions import answer_margin
 from forcemove.protocol.types import ETHER
 from forcemove.workers.chain_defaults import LOCAL_CHAINS
 
-__all__ = [
-    "Conditions",
-    "Costs",
-    "DurationTooShort",
-    "ConditionsCache",
-    "NotWorthItsDisputes",
-    "Policy",
-    "costs_of",
-    "dispute_gas_of",
-    "ask_conditions",
-    "usual_gas",
-]
-
 _DISPUTES = 6
 _LOCAL_FLOOR, _FLOOR = 60, 900
 _SLOWEST_LOCAL = 12.0

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, cast, runtime_checkable
 
-__all__ = ["ConnectedMessenger", "Messenger", "WakingMessenger", "as_connected"]
-
 
 class Messenger(Protocol):
     """Carries messages between the participants of one channel. It may lose, repeat, reorder and invent messages, and

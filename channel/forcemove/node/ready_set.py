@@ -19,8 +19,6 @@ from forcemove.node.friendly import ChainSource
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.node.ports import Messenger, as_connected
 
-__all__ = ["ReadySet", "TimeHeap"]
-
 _SPARE = 64
 """Times that do not count any more, beyond as many as count, before they are thrown out."""
 

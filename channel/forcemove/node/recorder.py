@@ -54,8 +54,6 @@ from forcemove.protocol.types import SignedState
 from forcemove.store.records import HistoryRow
 from forcemove.workers.outbox import evidence_of
 
-__all__ = ["ChannelRecorder"]
-
 _ENTERED = (Mined, SubmissionRefused, CounterpartyFault)
 """The events that come into the history."""
 _MAX_FAULTS = 100

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-__all__ = ["ResyncTimer"]
-
 _PAUSE = 1.0
 _LONGEST_SILENCE = 60.0
 _LONGEST_OF_ALL = 600.0

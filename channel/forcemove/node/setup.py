@@ -15,8 +15,6 @@ from forcemove.protocol.signing import Key
 from forcemove.store.records import Account
 from forcemove.workers.chain_defaults import default_confirmations
 
-__all__ = ["ChannelSetup", "undecided"]
-
 
 def undecided(_: ChooseMove) -> None:
     """The player of a participant whose moves a flow makes, or nobody."""

@@ -16,8 +16,6 @@ from forcemove.sender.transactions import Confirmed, NonceUsedElsewhere, Reorged
 from forcemove.workers.chain_defaults import LOCAL_CHAINS
 from forcemove.workers.tx_requests import tx_request_for
 
-__all__ = ["TxSubmitter"]
-
 _BLOCK_TIME, _LOCAL_BLOCK_TIME = 12.0, 1.0
 """Seconds from block to block on Ethereum's mainnet, and at most on a chain that people run for themselves."""
 _AGAIN = 20

@@ -19,8 +19,6 @@ from forcemove.protocol.machine.effects import Submission, SubmitDeposit, Submit
 from forcemove.sender.transactions import ChannelTx, TxRequest
 from forcemove.store.records import Account
 
-__all__ = ["ExternalWallet", "WalletRequest"]
-
 
 @dataclass(frozen=True, slots=True)
 class WalletRequest:

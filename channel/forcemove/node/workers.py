@@ -23,8 +23,6 @@ from forcemove.workers.polling import OnPollError, PollingWorker, poll_once
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["Workers"]
-
 
 class Workers:
     """All workers of one node. `chains`: by chain id, adjudicator and confirmations; `accounts`: by account. `wallets`:

@@ -14,8 +14,6 @@ from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.rounds import GAME_OVER
 from forcemove.text.explanations import headline
 
-__all__ = ["groups_of", "press"]
-
 _TEN_MINUTES = 600
 _PLAYED = (Phase.PLAYING, Phase.CHALLENGED)
 

@@ -19,8 +19,6 @@ from forcemove.protocol.types import SignedState, SupportProof
 from forcemove.protocol.words import Status
 from forcemove.sessions.playing.counted_bot import choose_rounds
 
-__all__ = ["LATE", "Counterparty"]
-
 LATE = 15.0
 """Seconds that Bob takes for a move when he answers late."""
 _ROUNDS = 1000

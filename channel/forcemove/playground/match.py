@@ -24,8 +24,6 @@ from forcemove.protocol.words import Status
 from forcemove.sessions.playing.human_player import HumanPlayer
 from forcemove.sessions.playing.patience import Patience
 
-__all__ = ["PATIENCE", "PlaygroundMatch"]
-
 PATIENCE = 120
 """Seconds of the chain's clock after which the person's program challenges by itself where the person has nothing left
 to decide: before play, and after leaving."""

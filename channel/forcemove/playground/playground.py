@@ -33,8 +33,6 @@ from forcemove.sender.errors import NotTaken, StillToSend
 from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.explanations import headline
 
-__all__ = ["DURATION", "STAKE", "Playground"]
-
 STAKE = 2 * 10**17
 """Of a round, in wei, unless another is given."""
 DURATION = 3_600

@@ -12,8 +12,6 @@ from forcemove.playground.match import PlaygroundMatch
 from forcemove.protocol.machine.channel import OVER, Phase
 from forcemove.rounds import RoundCount, score_line
 
-__all__ = ["TOURS", "PlaygroundTour", "TourPlan", "TourStep"]
-
 
 @dataclass(frozen=True, slots=True)
 class TourProgress:

@@ -55,21 +55,6 @@ from forcemove.protocol.types import (
     totals,
 )
 
-__all__ = [
-    "Adjudication",
-    "Payment",
-    "OperationResult",
-    "Transaction",
-    "challenge",
-    "checkpoint",
-    "claim",
-    "conclude",
-    "deposit",
-    "pay_credit",
-    "respond",
-    "transfer",
-]
-
 _NO_SIGNATURE = Signature(bytes(64))
 
 

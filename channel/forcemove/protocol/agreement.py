@@ -13,8 +13,6 @@ from forcemove.protocol.app import App, Deposits, Terms
 from forcemove.protocol.encoding import NO_CHAIN, Domain, channel_id
 from forcemove.protocol.types import Allocation, FixedPart, Outcome, VariablePart, require_bytes, require_valid_outcome
 
-__all__ = ["DEPOSIT_IN_STAKES", "Agreement", "agree"]
-
 DEPOSIT_IN_STAKES = 5
 """What each participant pays in unless something else is agreed on."""
 

@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from forcemove.protocol.types import VariablePart
 
-__all__ = ["App", "Deposits", "Rules", "Terms"]
-
 Deposits = tuple[tuple[bytes, tuple[int, ...]], ...]
 """For each asset, in rising order, what each participant pays in, in the asset's smallest unit."""
 

@@ -13,20 +13,6 @@ from typing import TypeAlias
 
 from coincurve import PrivateKey, PublicKey
 
-__all__ = [
-    "FIELD",
-    "ORDER",
-    "LibraryPoint",
-    "add",
-    "compressed",
-    "multiply",
-    "parse",
-    "public_key",
-    "recover",
-    "signer",
-    "uncompressed",
-]
-
 FIELD = 2**256 - 2**32 - 977
 """The prime of the coordinates, p."""
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141

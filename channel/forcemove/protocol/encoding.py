@@ -30,35 +30,6 @@ from forcemove.protocol.types import (
     require_uint,
 )
 
-__all__ = [
-    "ALLOCATION_TYPE",
-    "CHALLENGE_TYPE",
-    "DOMAIN_TYPE",
-    "EMPTY_HASH",
-    "KEY_TYPE",
-    "MESSAGE_TYPE",
-    "NO_CHAIN",
-    "STATE_TYPE",
-    "TABLE_DOMAIN_TYPE",
-    "Domain",
-    "StateHashes",
-    "challenge_hash",
-    "channel_id",
-    "decode_record",
-    "decode_variable_part",
-    "digest",
-    "encode_record",
-    "encode_variable_part",
-    "fingerprint",
-    "hash_state",
-    "hash_with",
-    "key_digest",
-    "message_digest",
-    "outcome_hash",
-    "state_hash",
-    "word",
-]
-
 DOMAIN_TYPE = b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
 ALLOCATION_TYPE = b"Allocation(address asset,bytes32 destination,uint256 amount)"
 STATE_TYPE = (

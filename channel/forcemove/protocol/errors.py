@@ -4,23 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import CounterpartyError, ForcemoveError, LocalError, UnknownVersion
 
-__all__ = [
-    "AlreadySigned",
-    "ChannelIdUsed",
-    "ChannelOfOlderContracts",
-    "EndpointsDiffer",
-    "FinalStateSigned",
-    "MessageRefused",
-    "MoneyMissing",
-    "SignsNothing",
-    "NotSupported",
-    "OpeningMismatch",
-    "OutOfTurn",
-    "SignatureMissing",
-    "StateConflict",
-    "WrongPhase",
-]
-
 
 class ChannelOfOlderContracts(UnknownVersion):
     """A channel of the contracts of version 1, whose states are signed and hashed differently. The last release that

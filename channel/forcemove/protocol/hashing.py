@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sha3 import keccak_256
 
-__all__ = ["keccak256"]
-
 
 def keccak256(data: bytes) -> bytes:
     """The 32-byte Keccak-256 digest of `data` (the original padding, as in the EVM, not NIST's SHA3-256)."""

@@ -11,22 +11,6 @@ from msgspec import Struct
 
 from forcemove.protocol.types import Outcome, Signature, VariablePart
 
-__all__ = [
-    "ChallengeRegistered",
-    "Checkpointed",
-    "Claimed",
-    "Closed",
-    "Concluded",
-    "Credited",
-    "Deposited",
-    "Log",
-    "PartlyPaid",
-    "Responded",
-    "begins_payout",
-    "channel_of",
-    "recorded_state",
-]
-
 
 class Deposited(Struct, frozen=True, tag=True):
     """A deposit was made: the channel (32 bytes) now holds `held` of `asset` (20 bytes; zero is ether).

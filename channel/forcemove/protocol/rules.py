@@ -38,19 +38,6 @@ from forcemove.protocol.types import (
 )
 from forcemove.protocol.words import EMPTY_STATUS, Status
 
-__all__ = [
-    "build_proof_from_record",
-    "build_support_proof",
-    "require_fingerprint",
-    "require_recorded",
-    "require_signed_by_all",
-    "require_signed_by_movers",
-    "require_supported",
-    "require_valid_state",
-    "require_valid_transition",
-    "without_evidence",
-]
-
 
 def require_valid_state(
     channel_id: bytes, adjudicator: bytes, fixed_part: FixedPart, state: VariablePart

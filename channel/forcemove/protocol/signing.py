@@ -14,8 +14,6 @@ from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.rule_errors import SignatureMalleable, SignatureUnrecoverable, WrongSigner
 from forcemove.protocol.types import ZERO_ADDRESS, Signature
 
-__all__ = ["HALF_ORDER", "Key", "public_key_address", "recover", "require_signer"]
-
 HALF_ORDER = ORDER // 2
 """Above it, s is malleable."""
 _HALF_ORDER_BYTES = HALF_ORDER.to_bytes(32, "big")

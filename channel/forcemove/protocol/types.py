@@ -20,35 +20,6 @@ from forcemove.errors import InvalidValue
 from forcemove.protocol import rule_errors
 from forcemove.protocol.hashing import keccak256
 
-__all__ = [
-    "Allocation",
-    "ETHER",
-    "FixedPart",
-    "MAX_ALLOCATIONS",
-    "MAX_AMOUNT",
-    "MAX_APP_DATA",
-    "MAX_ASSETS",
-    "MAX_CHALLENGE_DURATION",
-    "MAX_PARTICIPANTS",
-    "MIN_CHALLENGE_DURATION",
-    "MIN_PARTICIPANTS",
-    "Outcome",
-    "Signature",
-    "SignedState",
-    "SupportProof",
-    "UINT256_MAX",
-    "UINT48_MAX",
-    "VariablePart",
-    "ZERO_ADDRESS",
-    "address_destination",
-    "destination_address",
-    "require_bytes",
-    "require_same_totals",
-    "require_uint",
-    "require_valid_outcome",
-    "totals",
-]
-
 ZERO_ADDRESS = bytes(20)
 ETHER = ZERO_ADDRESS
 """The asset that stands for ether."""

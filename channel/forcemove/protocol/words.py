@@ -15,21 +15,6 @@ from msgspec.structs import replace
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import MAX_AMOUNT, UINT256_MAX, require_uint
 
-__all__ = [
-    "EMPTY_STATUS",
-    "MAX_FINALIZES_AT",
-    "MAX_TURN_RECORD",
-    "NO_HOLDINGS",
-    "Holdings",
-    "Mode",
-    "Status",
-    "holdings_in",
-    "late_key",
-    "status_word",
-    "word_key",
-    "words_of",
-]
-
 MAX_TURN_RECORD = 2**32 - 1
 """The highest turn number that can be recorded."""
 MAX_FINALIZES_AT = 2**34 - 1

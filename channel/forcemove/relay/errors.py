@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import LocalError
 
-__all__ = ["NotARelayStore", "PagesUnusable", "RelayStoreInUse", "RelayStoreUnusable"]
-
 
 class RelayStoreInUse(LocalError):
     """Another relay is running on the store at `where`."""

@@ -11,8 +11,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-__all__ = ["FairQueue"]
-
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 

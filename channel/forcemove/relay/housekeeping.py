@@ -21,8 +21,6 @@ from forcemove.relay.storage.store import RelayStore
 from forcemove.relay.storage.worker import Worker
 from forcemove.relay.tables import Tables
 
-__all__ = ["Housekeeper"]
-
 _LOG = logging.getLogger(__name__)
 _DAY, _HOUR = 86_400, 3_600
 _EVERY = 300.0

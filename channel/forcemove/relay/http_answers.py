@@ -17,8 +17,6 @@ from forcemove.relay.page_files import FIRST_PAGE, PageFiles
 from forcemove.serving.metrics import metrics_page
 from forcemove.transport.links import parse_link
 
-__all__ = ["HttpAnswers"]
-
 _AT_ONCE = 16
 """Files that are sent at once; addresses take turns."""
 

@@ -24,8 +24,6 @@ from forcemove.relay.tables import LiveLog, TableClient, Tables
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import Posted, PostEntry, RequestRefused, encode
 
-__all__ = ["PendingPost", "Committer"]
-
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600
 _BATCH, _TURN = 2**20, 2**13

@@ -8,8 +8,6 @@ from forcemove.errors import InvalidValue
 from forcemove.serving.limits import require_positive
 from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_FRAME
 
-__all__ = ["LEAST_STORE", "OUTBOX", "PENDING", "RECENT", "Limits"]
-
 OUTBOX = 4 * MAX_FRAME
 """Bytes that may wait for one client; one that reads more slowly is sent the rest from the disk, after these bytes."""
 LEAST_STORE = 2**20

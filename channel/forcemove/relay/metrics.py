@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from forcemove.serving.metrics import MetricsRegistry
 
-__all__ = ["Metrics"]
-
-
 _FRESH = 1.0
 """Seconds for which the text of the metrics is used again."""
 

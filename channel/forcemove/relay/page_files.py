@@ -14,8 +14,6 @@ from aiohttp import web
 
 from forcemove.relay.errors import PagesUnusable
 
-__all__ = ["FIRST_PAGE", "PageFile", "PageFiles", "read_pages"]
-
 FIRST_PAGE = "index.html"
 _LIST = "files.json"
 _TYPES = {

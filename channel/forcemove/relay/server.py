@@ -33,8 +33,6 @@ from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING, close_after_answer, set_on_signals, url_of
 from forcemove.transport.limits import MAX_FRAME
 
-__all__ = ["serve"]
-
 _LOG = logging.getLogger(__name__)
 _HOUR = 3_600.0
 _SWITCH = 0.0005

@@ -12,8 +12,6 @@ from forcemove.relay.page_files import PageFiles
 from forcemove.serving.addresses import Proxies
 from forcemove.serving.files import raise_open_files
 
-__all__ = ["Settings", "fitting"]
-
 _LOG = logging.getLogger(__name__)
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104  # compared with, not listened on
 _OTHER_FILES = 64

@@ -19,8 +19,6 @@ from forcemove.transport.limits import MAX_ENTRY
 from forcemove.transport.terms import TableKind, TableTerms
 from forcemove.transport.wire import Coming, Entries, PostEntry, encode
 
-__all__ = ["LiveLog", "Reading", "TableClient", "Tables", "TooManyTables"]
-
 _ENTRY_HEAD = 5
 """Bytes before an entry in a message."""
 

@@ -22,8 +22,6 @@ from forcemove.contracts.compiler import project_files, source_hash, standard_js
 from forcemove.errors import InvalidValue, LocalError
 from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 
-__all__ = ["FolderInUse", "GameNames", "names_of", "write_game"]
-
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST = 40
 _TAKEN = frozenset({"forcemove", "tests", "test", "site", "pip"}) | sys.stdlib_module_names

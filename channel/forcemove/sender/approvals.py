@@ -12,8 +12,6 @@ from forcemove.sender.errors import AllowanceStays
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.transactions import Allowance, Approval, GapFiller, TxFailed, TxOutcome, TxRequest
 
-__all__ = ["approval_of", "as_asked_for", "is_behind", "without_effect"]
-
 
 def approval_of(chain: Chain, request: TxRequest, needed: Allowance, opinions: Sequence[Opinion]) -> TxRequest:
     """The approval that a deposit needs. What an earlier one has left is taken back before: some tokens, such as USDT,

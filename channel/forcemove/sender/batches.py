@@ -22,8 +22,6 @@ from forcemove.protocol.types import UINT256_MAX
 from forcemove.sender.pricing import gas_limit
 from forcemove.sender.transactions import BatchTx, ClientTx, Confirmed, TxFailed, TxRequest, channel_of
 
-__all__ = ["batches_of", "can_be_batched", "failed_items", "outcomes_of", "shares"]
-
 _CHECKS = {SELECTORS["respond"], SELECTORS["checkpoint"]}
 _PAYOUTS = {SELECTORS["conclude"], SELECTORS["transfer"]}
 _CHECKS_SHARE = 3

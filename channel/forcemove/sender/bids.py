@@ -20,8 +20,6 @@ from forcemove.sender.pricing import (
 )
 from forcemove.sender.transactions import PendingTx, TxRequest, Version
 
-__all__ = ["Bids", "cannot_pay"]
-
 
 class Bids:
     """Chooses and signs versions. `sign`: makes a transaction of a call, a nonce, a limit of gas and fees. `clock`:

@@ -5,20 +5,6 @@ from __future__ import annotations
 from forcemove.chain.errors import InsufficientFunds, TransactionReverted
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
-__all__ = [
-    "AllowanceStays",
-    "CannotPay",
-    "CannotPayAnswer",
-    "GasTooDear",
-    "NonceBlocked",
-    "NotTaken",
-    "OpinionsDiffer",
-    "Overtaken",
-    "RevertsAgain",
-    "StillToSend",
-    "after_revert",
-]
-
 
 class AllowanceStays(PassingError):
     """`times` approvals of a token were confirmed, and what `spender` may take of it is still `allowed`, less than the

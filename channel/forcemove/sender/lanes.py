@@ -24,8 +24,6 @@ from forcemove.sender.offers import OfferAnswers, offer_all
 from forcemove.sender.opinions import Opinion, form_opinion
 from forcemove.sender.transactions import RequestId, TxFailed
 
-__all__ = ["EndpointLane", "EndpointLanes"]
-
 T = TypeVar("T")
 _ASKING, _OFFERING = 5.0, 15.0
 """Seconds that questions of one kind, and offers, should take: a slower endpoint has fewer of them at a time."""

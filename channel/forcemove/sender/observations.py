@@ -18,8 +18,6 @@ from forcemove.errors import ForcemoveError, PassingError
 from forcemove.sender.batches import failed_items, outcomes_of
 from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, Version
 
-__all__ = ["Observer", "Question", "TxObservation", "TxStatus"]
-
 _LOWEST = 16
 """How many transactions that wait an endpoint is asked about for one opinion."""
 

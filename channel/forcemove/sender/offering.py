@@ -22,8 +22,6 @@ from forcemove.sender.requests import Report, Requests
 from forcemove.sender.timing import bump_interval, part_of, urgency_of
 from forcemove.sender.transactions import GapFiller, PendingTx, RequestId, TxFailed, TxRequest, Version
 
-__all__ = ["Offering", "Resubmitter"]
-
 
 class Offering:
     """Offers for one account. `fresh`: the nonces that no endpoint has answered an offer of yet."""

@@ -11,8 +11,6 @@ from forcemove.chain.errors import InsufficientFunds, TransactionRefused
 from forcemove.errors import ForcemoveError, PassingError
 from forcemove.sender.transactions import PendingTx, Version
 
-__all__ = ["OfferAnswers", "Offers", "Refusal", "offer_all"]
-
 LaneT = TypeVar("LaneT", bound=Hashable)
 Refusal = InsufficientFunds | TransactionRefused
 OfferAnswers = list[tuple[SignedTransaction, Refusal | PassingError | None]]

@@ -19,8 +19,6 @@ from forcemove.sender.observations import Observer, Question, TxObservation, TxS
 from forcemove.sender.pricing import FeeMarket, gas_limit
 from forcemove.sender.transactions import RequestId, TxRequest
 
-__all__ = ["Opinion", "form_opinion", "in_our_time", "market_of"]
-
 LaneT = TypeVar("LaneT")
 _LARGEST = 2**48
 """The largest number that is believed of blocks, transactions of an account, and seconds."""

@@ -10,8 +10,6 @@ from forcemove.sender.observations import TxObservation, TxStatus
 from forcemove.sender.opinions import Opinion
 from forcemove.sender.transactions import Confirmed, PendingTx, RequestId, TxFailed, TxRequest, TxStore
 
-__all__ = ["PendingTxs"]
-
 
 class PendingTxs:
     """The transactions on their way, and by their nonces: `announced`: which kinds of outcome an endpoint has shown;

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from forcemove.chain.chain import Fees
 from forcemove.chain.prices import MAX_TX_GAS
 
-__all__ = ["FeeMarket", "Urgency", "fitting_fees", "gas_limit", "is_enough", "is_too_low", "next_fees", "price_of"]
-
 _GWEI = 10**9
 _TIP = 2 * _GWEI
 _DEAREST, _DEAREST_ON_ONE_WORD = 1_000, 250

@@ -10,8 +10,6 @@ from forcemove.errors import PassingError
 from forcemove.sender.batches import batches_of, can_be_batched
 from forcemove.sender.transactions import RequestId, TxOutcome, TxRequest
 
-__all__ = ["Report", "Requests", "UnsignedRequest"]
-
 
 @dataclass(slots=True)
 class Report:

@@ -41,8 +41,6 @@ from forcemove.sender.signing import Signer
 from forcemove.sender.timing import RequestPace
 from forcemove.sender.transactions import PendingTx, RequestId, TxOutcome, TxRequest, TxStore
 
-__all__ = ["Sender"]
-
 _ROUNDS = 2
 """Opinions that an endpoint forms in a look, where it is asked at once: requests that are added after the first one are
 asked about in the second."""

@@ -27,8 +27,6 @@ from forcemove.sender.transactions import (
     TxOutcome,
 )
 
-__all__ = ["SettlementVerdict", "Settler", "judge"]
-
 _OLD = 60
 """After this many times `bump_after` a transaction that is not needed any more is forgotten, whatever an endpoint
 shows."""

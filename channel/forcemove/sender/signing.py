@@ -24,8 +24,6 @@ from forcemove.sender.requests import Report, Requests, UnsignedRequest
 from forcemove.sender.timing import RequestPace
 from forcemove.sender.transactions import Approval, GapFiller, RequestId, TxFailed, TxRequest
 
-__all__ = ["Signer"]
-
 _MAX_APPROVALS = 3
 """So many approvals may be confirmed for one deposit."""
 _WAITS, _WAITS_REFUSED = 1, 5

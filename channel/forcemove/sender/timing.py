@@ -9,8 +9,6 @@ from forcemove.backoff import doubled
 from forcemove.sender.pricing import Urgency
 from forcemove.sender.transactions import PendingTx, RequestId
 
-__all__ = ["RequestPace", "bump_interval", "part_of", "urgency_of"]
-
 _INTERVALS = 60
 """After this many times `bump_after` the highest price is offered for a transaction without a deadline."""
 _PARTS = 8

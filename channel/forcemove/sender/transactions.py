@@ -13,26 +13,6 @@ from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
-__all__ = [
-    "Allowance",
-    "Approval",
-    "BatchTx",
-    "ChannelTx",
-    "ClientTx",
-    "Confirmed",
-    "GapFiller",
-    "NonceUsedElsewhere",
-    "PendingTx",
-    "Reorged",
-    "RequestId",
-    "TxFailed",
-    "TxOutcome",
-    "TxRequest",
-    "TxStore",
-    "Version",
-    "channel_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ChannelTx:

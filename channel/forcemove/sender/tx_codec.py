@@ -22,8 +22,6 @@ from forcemove.sender.transactions import (
     Version,
 )
 
-__all__ = ["decode_request", "decode_tx", "encode_request", "encode_tx"]
-
 ValueT = TypeVar("ValueT")
 _ADDRESS, _CHANNEL, _HASH = 20, 32, 32
 _APPROVAL, _BATCH, _GAP = b"approval of ", b"batch of ", b"gap at "

@@ -9,8 +9,6 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from forcemove.errors import InvalidValue
 
-__all__ = ["FORWARDED", "Proxies", "account_of"]
-
 FORWARDED = "X-Forwarded-For"
 """The header in which most proxies name the client for which they ask."""
 _PREFIX = 64

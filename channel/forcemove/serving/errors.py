@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import LocalError
 
-__all__ = ["AddressUnusable"]
-
 
 class AddressUnusable(LocalError):
     """The service cannot listen at `host`, `port`: another program may listen there already."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import resource
 
-__all__ = ["raise_open_files"]
-
 
 def raise_open_files() -> int:
     """Raise this process' limit of open files as far as the system allows; returns the limit."""

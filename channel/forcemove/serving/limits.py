@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import InvalidValue
 
-__all__ = ["require_positive"]
-
 
 def require_positive(limits: object) -> None:
     """Refuse limits, a dataclass of numbers, of which one is not above 0. Raises `InvalidValue`."""

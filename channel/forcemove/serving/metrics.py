@@ -5,8 +5,6 @@ from __future__ import annotations
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-__all__ = ["MetricsRegistry", "metrics_page"]
-
 
 class MetricsRegistry:
     """The numbers of one service, whose names all begin with `forcemove_` and the service's own name."""

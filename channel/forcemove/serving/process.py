@@ -15,8 +15,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from forcemove.serving.rate import Bucket
 
-__all__ = ["LOGGING", "close_after_answer", "set_on_signals", "url_of"]
-
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 

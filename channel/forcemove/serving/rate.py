@@ -6,8 +6,6 @@ from collections import OrderedDict
 
 from forcemove.serving.addresses import account_of
 
-__all__ = ["Allowances", "Bucket"]
-
 _MAX = 10_000
 """Addresses that are remembered. One that is forgotten has sent nothing while this many others have."""
 _LEAST = 1_024

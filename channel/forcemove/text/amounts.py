@@ -10,18 +10,6 @@ from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.types import ETHER, UINT256_MAX
 from forcemove.text.names import full_name
 
-__all__ = [
-    "ETHER_UNITS",
-    "amount_text",
-    "exact_amount",
-    "exact_tokens",
-    "format_amount",
-    "parse_amount",
-    "parse_tokens",
-    "show_asset",
-    "token_name",
-]
-
 _GWEI = 10**9
 ETHER_UNITS: Mapping[str, int] = {"wei": 0, "gwei": 9, "ether": 18, "eth": 18}
 """The units that people write ether in, each with its places after the point of the smallest one."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from forcemove.chain.verification import ContractVerdict
     from forcemove.inspect.deployments import DeploymentReport
 
-__all__ = ["deployment_lines"]
-
 
 def deployment_lines(report: DeploymentReport) -> list[str]:
     """A line for each contract, the fork whose prices the chain has, and what follows from all contracts."""

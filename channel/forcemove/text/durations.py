@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-__all__ = ["duration_text", "local_time", "show_time"]
-
 
 def duration_text(seconds: int) -> str:
     """A number of seconds in its two largest units, such as `23 h 50 min`."""

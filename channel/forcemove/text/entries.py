@@ -14,8 +14,6 @@ from forcemove.protocol.types import SignedState
 from forcemove.text.amounts import amount_text, format_amount
 from forcemove.text.harmless import harmless
 
-__all__ = ["entry_line", "entry_text", "name_at", "signer_of"]
-
 _MANY, _MANY_FACTS = 400, 2_000
 """Characters of another program's text that are shown in a sentence, and of the facts beside it."""
 _GWEI = 10**9

@@ -24,8 +24,6 @@ from forcemove.text.amounts import exact_amount, format_amount
 from forcemove.text.durations import show_time
 from forcemove.text.harmless import harmless
 
-__all__ = ["EXPLANATIONS", "describe", "explain", "headline", "show_value"]
-
 EXPLANATIONS: dict[str, tuple[str, str]] = {
     "Unreachable": (
         "Nobody answers at {endpoint}: {reason}.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["harmless"]
-
 
 def harmless(text: str, keep: str = "") -> str:
     """The text with each character that a terminal would obey, hide or turn around (control characters, line breaks,

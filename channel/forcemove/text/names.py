@@ -17,8 +17,6 @@ from forcemove.chain.addresses import short_address
 from forcemove.errors import InvalidValue
 from forcemove.transport.offers import require_name
 
-__all__ = ["full_name", "own_name", "seat_title", "shown_name", "shown_names"]
-
 _MOST_COLUMNS = 32
 _MOST_MARKS = 2
 """Combining marks on one letter: more of them run over other lines."""

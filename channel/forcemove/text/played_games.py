@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from forcemove.inspect.journal_channel import JournalChannel
     from forcemove.inspect.listed_channel import ListedChannel
 
-__all__ = ["PlayedPosition", "names_of", "positions_in", "record_text", "with_scores"]
-
 _SCORES = 25
 """Channels of a list whose rounds are counted: for that their histories are read."""
 

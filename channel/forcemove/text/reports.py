@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from forcemove.chain.adjudicator import PlacedLog
     from forcemove.inspect.inspection import Report
 
-__all__ = ["ReportEntry", "ReportPart", "ending_text", "log_text", "report_parts"]
-
 _ENDINGS = {
     Ending.OPEN: "it is not over",
     Ending.CONCLUDED: "concluded together: all have signed its end",

@@ -22,8 +22,6 @@ from forcemove.protocol.signing import Key, recover
 from forcemove.protocol.types import UINT64_MAX, Signature, require_bytes, require_uint
 from forcemove.transport.terms import relay_digest, text_hash
 
-__all__ = ["CHAT_MARK", "CHAT_TYPE", "MAX_CHAT", "ChatLine", "SignedChat"]
-
 CHAT_TYPE = b"Chat(bytes32 table,uint64 number,string text)"
 _CHAT_TYPEHASH = keccak256(CHAT_TYPE)
 CHAT_MARK = b"chat"

@@ -20,8 +20,6 @@ from forcemove.transport.terms import TableTerms
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-__all__ = ["Connection", "LobbyPort", "connect_relay", "messenger_on", "messenger_to"]
-
 OnError = Callable[[ForcemoveError], None]
 
 

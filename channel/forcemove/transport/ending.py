@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["end"]
-
 
 async def end(tasks: Iterable[asyncio.Task[Any]]) -> list[Exception]:
     """Cancel these tasks, and wait until all have ended. Returns the errors that have ended some, in their order; a

@@ -7,22 +7,6 @@ from enum import Enum
 from forcemove.errors import ForcemoveError, LocalError
 from forcemove.flow.transport import TransportFault
 
-__all__ = [
-    "TransportClosed",
-    "TransportError",
-    "TwoSeatsOnly",
-    "LinkCut",
-    "LogBegins",
-    "LogReplaced",
-    "NatsMissing",
-    "Reason",
-    "RelayFaulty",
-    "RelayRefused",
-    "RelayUnreachable",
-    "StreamUnsuitable",
-    "refusal",
-]
-
 
 class TransportError(ForcemoveError):
     """The transport between players failed, which costs time and no money."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["FAULT_SECONDS", "Faults"]
-
 FAULT_SECONDS = 60.0
 """Seconds after which a player who has no money there gives up a server whose every answer is a fault."""
 _LEAST = 5

@@ -21,19 +21,6 @@ from forcemove.protocol.types import MAX_PARTICIPANTS, ZERO_ADDRESS, Signature, 
 from forcemove.transport.offers import PLAIN_VERSION, Offer, OtherOfferShown, SignedOffer, require_name
 from forcemove.transport.terms import TableKind, TableTerms, address_word, relay_digest, text_hash
 
-__all__ = [
-    "JOINS",
-    "JOIN_TYPE",
-    "MAX_JOINS",
-    "PRESENCE_TYPE",
-    "Join",
-    "OfferStatus",
-    "SignedJoin",
-    "meeting_table",
-    "presence_digest",
-    "read_joins",
-]
-
 JOIN_TYPE = b"Join(bytes32 offer,address guest,address payout,string name)"
 PRESENCE_TYPE = b"Presence(bytes32 table)"
 _JOIN_TYPEHASH, _PRESENCE_TYPEHASH = keccak256(JOIN_TYPE), keccak256(PRESENCE_TYPE)

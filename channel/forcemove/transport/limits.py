@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from forcemove.protocol.codec.limits import MAX_ENVELOPE
 
-__all__ = ["CHANNEL_BYTES", "CHANNEL_ENTRIES", "GAME_BYTES", "GAME_ENTRIES", "MAX_ENTRY", "MAX_FRAME", "MAX_URL"]
-
 MAX_ENTRY = MAX_ENVELOPE
 """One entry of a log: the largest signed action, and so the largest legal state."""
 MAX_URL = 512

@@ -28,8 +28,6 @@ from forcemove.protocol.types import require_bytes
 from forcemove.transport.errors import LinkCut
 from forcemove.transport.limits import MAX_URL
 
-__all__ = ["LINK_HEAD", "LINK_VERSION", "RELAY_FORM", "Link", "link_text", "parse_link", "public_url"]
-
 LINK_VERSION = 2
 """The version of links that this program writes and reads."""
 RELAY_FORM = f"ws://, wss://, nats:// or tls://, host and port, up to {MAX_URL} bytes"

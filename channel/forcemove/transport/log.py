@@ -8,8 +8,6 @@ from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.flow.history import NOTHING_READ, running_hash
 from forcemove.transport.errors import LogBegins
 
-__all__ = ["TableLogReader", "TableLog"]
-
 
 class TableLog:
     """The newest entries of one table's log. Entries are counted from 0, dropped ones included.

@@ -27,8 +27,6 @@ from forcemove.transport.log import TableLogReader
 from forcemove.transport.reconnecting import answered, keep_trying
 from forcemove.transport.remote_log import RemoteLog
 
-__all__ = ["ChannelMessenger", "LogSource"]
-
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
 """Messages that the node is given at once, and that are read before other tasks of this event loop get their turns."""

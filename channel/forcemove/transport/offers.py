@@ -33,30 +33,6 @@ from forcemove.protocol.types import (
 )
 from forcemove.transport.terms import address_word, relay_digest, text_hash
 
-__all__ = [
-    "CHANGE_SECONDS",
-    "MAX_GAME_NAME",
-    "MAX_LISTED",
-    "MAX_NAME",
-    "MAX_OFFER",
-    "MIN_SEATS",
-    "OFFERS",
-    "OFFER_TYPE",
-    "OFFER_VERSION",
-    "PLAIN_OFFER_TYPE",
-    "PLAIN_VERSION",
-    "WITHDRAWAL_TYPE",
-    "Offer",
-    "OfferCodec",
-    "OfferForAnother",
-    "OfferOfAnotherChain",
-    "OtherOfferShown",
-    "SignedOffer",
-    "read_offer",
-    "require_name",
-    "withdrawal_digest",
-]
-
 PLAIN_OFFER_TYPE = (
     b"Offer(string game,uint256 chainId,address adjudicator,address app,address asset,uint256 stake,uint256 deposit,"
     b"uint256 duration,uint64 nonce,address host,address payout,uint64 expires,uint8 seats,string name)"

@@ -21,8 +21,6 @@ from forcemove.transport.remote_log import RemoteLog
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-__all__ = ["ANSWER_SECONDS", "REQUEST_SECONDS", "SHORTEST", "InTime", "Reconnecting", "answered", "keep_trying"]
-
 _LOG = logging.getLogger(__name__)
 SHORTEST = 0.1
 _LONGEST = 10.0

@@ -9,8 +9,6 @@ import aiohttp
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.codec.json_text import parse_json
 
-__all__ = ["find_page"]
-
 _SECONDS = 3.0
 _MOST = 4096
 """Bytes of an answer that are read."""

@@ -12,8 +12,6 @@ from forcemove.protocol.signing import Key
 from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.transport.log import TableLog, TableLogReader
 
-__all__ = ["RemoteLog", "finish"]
-
 
 class RemoteLog(ABC):
     """One client's view of the log of the table with the id `id`, see `flow.transport.Transport`. `failure`: the error

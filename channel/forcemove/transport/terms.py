@@ -25,21 +25,6 @@ from forcemove.protocol.types import (
 )
 from forcemove.transport.limits import MAX_URL
 
-__all__ = [
-    "PROOF_TYPE",
-    "RELAY_DOMAIN_TYPE",
-    "TABLE_TYPE",
-    "Address",
-    "Hash",
-    "Number",
-    "TableTerms",
-    "TableKind",
-    "address_word",
-    "proof_digest",
-    "relay_digest",
-    "text_hash",
-]
-
 RELAY_DOMAIN_TYPE = b"EIP712Domain(string name,string version)"
 TABLE_TYPE = b"Table(uint8 kind,address[] participants,bytes32 salt)"
 PROOF_TYPE = b"Proof(string relay,bytes32 table,address participant,uint64 expiry,bytes32 nonce)"

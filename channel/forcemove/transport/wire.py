@@ -19,37 +19,6 @@ from forcemove.transport.limits import MAX_ENTRY, MAX_FRAME, MAX_URL
 from forcemove.transport.offers import MAX_OFFER
 from forcemove.transport.terms import Address, Hash, Number, TableKind, TableTerms
 
-__all__ = [
-    "ALL_OFFERS",
-    "POST_ID",
-    "VERSION",
-    "Coming",
-    "Entries",
-    "FromRelay",
-    "JoinOffer",
-    "Leave",
-    "ListOffers",
-    "MakeOffer",
-    "OfferShown",
-    "OffersListed",
-    "Open",
-    "Opened",
-    "SendBuffer",
-    "PostEntry",
-    "Posted",
-    "Prove",
-    "Proved",
-    "RequestRefused",
-    "ToRelay",
-    "WatchOffer",
-    "Welcome",
-    "WithdrawOffer",
-    "decode_from_relay",
-    "decode_post",
-    "decode_to_relay",
-    "encode",
-]
-
 VERSION = 3
 """The version of the frames that this program writes and reads. Version 1 had offers for two seats only, and version 2
 no `Coming`."""

@@ -26,18 +26,6 @@ from forcemove.watchtower.appointment import (
 )
 from forcemove.watchtower.errors import AppNotKnown, NotAParticipant, NothingNewer, NotProved, NotServed
 
-__all__ = [
-    "STORED_APPOINTMENTS",
-    "AcceptedAppointment",
-    "Apps",
-    "ReceivedAppointment",
-    "StoredAppointment",
-    "Strength",
-    "read",
-    "require_newer",
-    "require_proved",
-]
-
 Apps = Mapping[bytes, Rules]
 """The rules of apps, by their addresses (20 bytes each)."""
 

@@ -36,20 +36,6 @@ from forcemove.protocol.types import (
     require_uint,
 )
 
-__all__ = [
-    "APPOINTMENTS",
-    "KEPT_APPOINTMENTS",
-    "MAX_APPOINTMENT",
-    "Appointment",
-    "SignedAppointment",
-    "content_hash",
-    "decode",
-    "make_appointment",
-    "appointment_digest",
-    "sign_appointment",
-    "tower_digest",
-]
-
 _ALLOCATION, _SIGNATURE, _FRAME = 160, 96, 1_024
 """Most bytes of an allocation, a signature, and the names and numbers of a state or an agreement."""
 _STATE = MAX_ALLOCATIONS * _ALLOCATION + MAX_APP_DATA + MAX_PARTICIPANTS * _SIGNATURE + _FRAME

@@ -40,8 +40,6 @@ from forcemove.watchtower.errors import BudgetExhausted
 from forcemove.workers.outbox import JournalledTxStore
 from forcemove.workers.tx_requests import gas_of
 
-__all__ = ["BudgetedSender", "AnswerResult", "SpendingTerms"]
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:

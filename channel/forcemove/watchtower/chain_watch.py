@@ -17,8 +17,6 @@ from forcemove.watchtower.appointment import Appointment
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
 from forcemove.workers.tx_requests import operation_of
 
-__all__ = ["ChainWatch"]
-
 
 class ChainWatch:
     """Watches one adjudicator on one chain. `channels`: those that are watched, by id; `looks`: how many times a new

@@ -22,9 +22,6 @@ from forcemove.watchtower.settings import TowerSettings
 from forcemove.watchtower.watched_channel import Due, WatchedChannel
 from forcemove.workers.polling import ParallelPolls
 
-__all__ = ["ChannelGuard"]
-
-
 _ROUNDS, _WAIT_SECONDS = 4, 1.0
 """How often the sender's look goes on where an endpoint that is alone answers soon, and how soon that is."""
 

@@ -13,8 +13,6 @@ from forcemove.watchtower.appointment import Appointment, sign_appointment
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, verify_receipt
 
-__all__ = ["TowerClient"]
-
 _BUSY = (429, 503)
 _PAUSE, _LONGEST_PAUSE = 5.0, 60.0
 _MAX_ANSWER, _MEDIA_TYPE = 4_096, "application/octet-stream"

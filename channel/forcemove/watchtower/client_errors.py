@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import CounterpartyError, ForcemoveError
 
-__all__ = ["TowerBusy", "TowerRefused", "TowerUnreachable"]
-
 
 class TowerUnreachable(ForcemoveError):
     """No tower answers at `url`, or what answers there is none. No appointment was acknowledged."""

@@ -4,20 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import CounterpartyError, LocalError
 
-__all__ = [
-    "AppNotKnown",
-    "BudgetExhausted",
-    "ChannelOver",
-    "NotAParticipant",
-    "NotProved",
-    "NotServed",
-    "NotWatched",
-    "NothingNewer",
-    "OtherReceipt",
-    "StandingBy",
-    "TooManyChannels",
-]
-
 
 class NotServed(CounterpartyError):
     """The tower does not serve this address (20 bytes), or the appointment was signed for another tower."""

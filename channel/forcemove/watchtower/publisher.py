@@ -26,8 +26,6 @@ from forcemove.workers.clock import seconds
 if TYPE_CHECKING:
     from forcemove.watchtower.client import TowerClient
 
-__all__ = ["Acknowledged", "TowerPublisher", "NotAcknowledged", "Unprotected"]
-
 _LOG = logging.getLogger(__name__)
 _LAG = 60
 """Seconds by which the chain's time, as a tower reads it, may be ahead of our clock."""

@@ -15,16 +15,6 @@ from forcemove.protocol.words import Mode
 from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, SignedAppointment, content_hash, tower_digest
 from forcemove.watchtower.errors import OtherReceipt
 
-__all__ = [
-    "RECEIPTS",
-    "RECEIPT_TYPE",
-    "AppointmentReceipt",
-    "give_receipt",
-    "is_neglected",
-    "receipt_digest",
-    "verify_receipt",
-]
-
 RECEIPT_TYPE = b"Receipt(bytes32 channelId,address client,uint48 turnNum,bytes32 accepted,uint48 time)"
 _TYPEHASH = keccak256(RECEIPT_TYPE)
 

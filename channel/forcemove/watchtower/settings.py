@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from forcemove.errors import InvalidValue
 
-__all__ = ["TowerSettings"]
-
 
 @dataclass(frozen=True, slots=True)
 class TowerSettings:

@@ -37,8 +37,6 @@ from forcemove.watchtower.settings import TowerSettings
 from forcemove.workers.chain_defaults import default_confirmations, own_clock
 from forcemove.workers.clock import seconds
 
-__all__ = ["Tower"]
-
 _NO_APPS: Apps = MappingProxyType({})
 
 

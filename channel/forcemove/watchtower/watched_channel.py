@@ -13,8 +13,6 @@ from forcemove.protocol.words import Mode, Status
 from forcemove.watchtower.acceptance import AcceptedAppointment
 from forcemove.watchtower.appointment import Appointment
 
-__all__ = ["Due", "WatchedChannel"]
-
 
 @dataclass(frozen=True, slots=True)
 class Due:

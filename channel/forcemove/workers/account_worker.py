@@ -30,8 +30,6 @@ from forcemove.store.records import Account
 from forcemove.workers.errors import AccountInUse
 from forcemove.workers.outbox import JournalledTxStore, Outbox
 
-__all__ = ["AccountWorker", "LeasedSender"]
-
 _AT_MOST_EVERY, _AT_LEAST_EVERY = 0.1, 1.0
 """Seconds between two looks at the outbox, or at whether the lease is free: while there is something to send, and while
 there is nothing."""

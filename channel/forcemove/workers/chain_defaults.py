@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["LOCAL_CHAINS", "default_confirmations", "default_look_every", "own_clock"]
-
 LOCAL_CHAINS = frozenset({1337, 31337, 131277322940537})
 """The ids of the chains that people run for themselves: ganache's, anvil's and hardhat's, eth-tester's."""
 _CONFIRMATIONS = 6

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 
-__all__ = ["seconds"]
-
 
 def seconds() -> float:
     """Seconds since some moment in the past."""

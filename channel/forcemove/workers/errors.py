@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import LocalError, PassingError
 
-__all__ = ["AccountInUse", "LookFailed"]
-
 
 class AccountInUse(LocalError):
     """Another process sends the account's transactions, and has not taken our requests out of the outbox. They wait

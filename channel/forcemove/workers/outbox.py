@@ -38,8 +38,6 @@ from forcemove.store.records import (
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["JournalledTxStore", "Outbox", "evidence_of"]
-
 _LONGEST = 4_096
 _APPROVAL = "approval"
 

@@ -15,8 +15,6 @@ from forcemove.chain.worker import Look, wait_for
 from forcemove.errors import ForcemoveError
 from forcemove.workers.errors import LookFailed
 
-__all__ = ["OnPollError", "ParallelPolls", "PollingWorker", "keep_polling", "pause_until", "poll_once"]
-
 _WAIT_SECONDS = 1.0
 """Seconds for which a look is waited for where there are others, and after which it is asked whether it still waits."""
 _LONGEST_PAUSE = 5.0

@@ -24,8 +24,6 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER, Signature, SupportProof, VariablePart
 from forcemove.sender.transactions import Allowance, ChannelTx, TxRequest
 
-__all__ = ["TOKEN_CHANNEL_MAX_COST", "gas_of", "operation_of", "tx_request_for"]
-
 TOKEN_CHANNEL_MAX_COST = 10**17
 """What the gas of an answer may cost, in wei, where nothing at stake is ether and nobody has said more."""
 _PART = 4

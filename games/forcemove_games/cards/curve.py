@@ -15,20 +15,6 @@ from forcemove.protocol import curve
 from forcemove_games.cards.errors import PointRefused, ScalarOutOfRange
 from forcemove_games.randomness import Randomness
 
-__all__ = [
-    "COMPRESSED_LENGTH",
-    "FIELD",
-    "G",
-    "ORDER",
-    "Point",
-    "fresh_scalar",
-    "inverse",
-    "require_scalar",
-    "require_secret",
-    "times_g",
-    "total",
-]
-
 FIELD = curve.FIELD
 """The prime of the coordinates, p."""
 ORDER = curve.ORDER

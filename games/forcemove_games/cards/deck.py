@@ -15,30 +15,6 @@ from forcemove import InvalidValue, MalformedBytes, keccak256, word
 from forcemove_games.cards.curve import ORDER, G, Point, times_g
 from forcemove_games.cards.errors import CardUnknown, PointRefused
 
-__all__ = [
-    "LEAVES",
-    "MAX_CARDS",
-    "CardWords",
-    "Deck",
-    "MaskedCard",
-    "card_point",
-    "decode_deck",
-    "deck_length",
-    "deck_root",
-    "encode_deck",
-    "encode_words_of",
-    "first_deck",
-    "leaf",
-    "open_card",
-    "path_of",
-    "remask",
-    "require_opens",
-    "root_from",
-    "root_of",
-    "split_deck",
-    "take_off",
-]
-
 LEAVES = 32
 """The leaves of a deck's tree."""
 MAX_CARDS = 127

@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from forcemove import AppError
 
-__all__ = [
-    "CardUnknown",
-    "KeyRefused",
-    "MaskRefused",
-    "PointRefused",
-    "ScalarOutOfRange",
-    "ShareRefused",
-    "ShuffleRefused",
-    "SlopeRefused",
-]
-
 
 class ScalarOutOfRange(AppError):
     """A scalar of a proof is not from 1 to the group's order less 1."""

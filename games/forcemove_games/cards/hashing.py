@@ -9,8 +9,6 @@ from functools import lru_cache
 from forcemove import UINT64_MAX, keccak256, require_bytes, require_uint, word
 from forcemove_games.cards.curve import FIELD, ORDER, Point
 
-__all__ = ["Tag", "address_word", "context", "generator", "hash_to_scalar"]
-
 
 class Tag(Enum):
     """What is hashed. The value of a tag is the hash of its name, see `bytes`."""

@@ -15,8 +15,6 @@ from forcemove_games.cards.errors import KeyRefused, PointRefused
 from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar
 from forcemove_games.randomness import Randomness, system_randomness
 
-__all__ = ["KeyProof", "joint_key", "prove_key", "require_key"]
-
 
 class KeyProof(NamedTuple):
     """c and s with c = H(context, K, address(sG - cK)), each from 1 to the order less 1."""

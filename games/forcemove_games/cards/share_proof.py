@@ -22,16 +22,6 @@ from forcemove_games.cards.errors import MaskRefused, PointRefused, ShareRefused
 from forcemove_games.cards.hashing import Tag, address_word, context, hash_to_scalar
 from forcemove_games.randomness import Randomness, system_randomness
 
-__all__ = [
-    "ITEM_LENGTH",
-    "ShareItem",
-    "ShareProof",
-    "prove_shares",
-    "require_shares",
-    "share_of",
-    "take_shares",
-]
-
 ITEM_LENGTH = 9 * 32
 """Bytes of an item."""
 

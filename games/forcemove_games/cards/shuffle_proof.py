@@ -37,8 +37,6 @@ from forcemove_games.cards.errors import PointRefused, ScalarOutOfRange, Shuffle
 from forcemove_games.cards.hashing import Tag, context, generator, hash_to_scalar
 from forcemove_games.randomness import Randomness, choose, seeded, system_randomness
 
-__all__ = ["proof_length", "prove_order", "require_shuffle", "shuffle"]
-
 _SCALAR = 32
 _FIXED = 5
 """Scalars of a proof that do not depend on the number of cards."""

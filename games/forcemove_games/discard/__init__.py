@@ -3,6 +3,4 @@
 from forcemove import Game
 from forcemove_games.discard.game import Discard
 
-__all__ = ["GAME"]
-
 GAME: Game = Discard()

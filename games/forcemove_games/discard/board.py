@@ -13,8 +13,6 @@ from forcemove_games.discard.steps import indices
 from forcemove_games.discard_sra import cards
 from forcemove_games.two_player import PLAYERS, round_result
 
-__all__ = ["board", "move_text", "own_cards", "position_data", "prompt", "result"]
-
 _IS_DEALT = PositionType.DEALT
 _SHOWN = (PositionType.SHOWING, PositionType.TIED)
 

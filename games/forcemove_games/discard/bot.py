@@ -15,8 +15,6 @@ from forcemove_games.discard_sra.cards import SIZE, worth
 from forcemove_games.randomness import Randomness, choose, system_randomness
 from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
-__all__ = ["DiscardBot", "is_between_hands"]
-
 _OVER = (PositionType.OVER, PositionType.TIED)
 
 

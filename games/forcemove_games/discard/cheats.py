@@ -34,8 +34,6 @@ from forcemove_games.discard.secrets import HandSecrets, HandSecretsLost, HandSe
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.two_player import PLAYERS, encode_words, shift
 
-__all__ = ["cheats", "false_moves"]
-
 _KEYS = (PositionType.READY, PositionType.KEYED_FIRST)
 _SHUFFLES = (PositionType.KEYED, PositionType.SHUFFLED_FIRST)
 _DEALS = (PositionType.SHUFFLED, PositionType.DEALT_FIRST)

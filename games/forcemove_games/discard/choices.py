@@ -11,8 +11,6 @@ from forcemove_games.discard.secrets import HandSecrets
 from forcemove_games.discard_sra.cards import PLAIN_SUITS, SIZE, name
 from forcemove_games.two_player import can_afford
 
-__all__ = ["card_word", "choices"]
-
 _SET_UP = {
     PositionType.READY: ("deal", "play a hand: show your key for it"),
     PositionType.KEYED_FIRST: ("key", "show your key for this hand"),

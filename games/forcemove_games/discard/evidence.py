@@ -19,20 +19,6 @@ from forcemove_games.discard.position import DEAL_ITEMS, Core, PositionType, dec
 from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.two_player import DECODED_POSITIONS, encode_words
 
-__all__ = [
-    "PROOF_LENGTH",
-    "DealtShares",
-    "Evidence",
-    "MoveShares",
-    "ShownCard",
-    "ShownCards",
-    "ShuffleProof",
-    "TouchedCard",
-    "decode_evidence",
-    "encode_evidence",
-    "evidence_of",
-]
-
 PROOF_LENGTH = proof_length(SIZE)
 """Bytes of the proof of a shuffle."""
 _PAIR_LENGTH = 64

@@ -7,8 +7,6 @@ from forcemove.flow.channel import Seat, moves_of, playing, turn
 from forcemove.flow.steps import Step, sequence
 from forcemove_games.discard.position import PositionType, decode
 
-__all__ = ["one_round"]
-
 
 def one_round(player: Bot) -> Step[Seat]:
     """Setting up, moves until somebody has won or nobody can move and all is shown, and the turn that makes ready for

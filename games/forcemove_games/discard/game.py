@@ -34,8 +34,6 @@ from forcemove_games.discard.secrets import HandSecrets
 from forcemove_games.randomness import Randomness, system_randomness
 from forcemove_games.two_player import PLAYERS
 
-__all__ = ["Discard"]
-
 _GAME_OVER = "The game is over."
 _SEATS = seat_names(PLAYERS)
 

@@ -22,8 +22,6 @@ from forcemove_games.discard.steps import indices
 from forcemove_games.discard_sra.cards import SIZE, fits
 from forcemove_games.two_player import PLAYERS
 
-__all__ = ["DeckBytes", "PlayerSide", "dealt_places", "joint_of", "objection"]
-
 DeckBytes = bytes
 """A deck as `forcemove_games.cards.deck.encode_deck` writes it."""
 

@@ -31,21 +31,6 @@ from forcemove_games.discard_sra.cards import SIZE
 from forcemove_games.randomness import Randomness
 from forcemove_games.two_player import take_stakes
 
-__all__ = [
-    "DealParts",
-    "MadeMove",
-    "cannot_move",
-    "deal",
-    "deal_parts",
-    "draw",
-    "lay",
-    "made",
-    "next_hand",
-    "set_up",
-    "show",
-    "show_key",
-]
-
 _SEED_LENGTH = 32
 
 

@@ -12,8 +12,6 @@ from forcemove_games.discard.position import Core, PositionType, decode
 from forcemove_games.discard_sra.cards import SUITS, VALUES, count_text, name, suit, value
 from forcemove_games.two_player import PLAYERS
 
-__all__ = ["draw"]
-
 _WIDTH, _HEIGHT = 200, 156
 _CARD, _HIGH, _GAP = 24, 34, 3
 _EDGE = 6

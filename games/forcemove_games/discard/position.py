@@ -17,23 +17,6 @@ from forcemove_games import two_player
 from forcemove_games.cards.deck import deck_length
 from forcemove_games.discard_sra.cards import SIZE
 
-__all__ = [
-    "CORE_LENGTH",
-    "DEAL_ITEMS",
-    "DECK_LENGTH",
-    "HAND_SIZE",
-    "NO_KEY",
-    "SHOWN_AT_ONCE",
-    "TOP_INDEX",
-    "Core",
-    "CoreWord",
-    "KeyWords",
-    "Position",
-    "PositionType",
-    "decode",
-    "initial",
-]
-
 HAND_SIZE = 5
 """How many cards each side is dealt: indices 0 to 4 of the deck to A, who shows the first key, 5 to 9 to B."""
 TOP_INDEX = 2 * HAND_SIZE

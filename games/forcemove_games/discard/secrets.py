@@ -14,8 +14,6 @@ from forcemove_games.cards.curve import fresh_scalar, times_g
 from forcemove_games.discard.position import DECK_LENGTH, KeyWords
 from forcemove_games.randomness import Randomness, seeded
 
-__all__ = ["HandSecrets", "HandSecretsLost", "HandSeed"]
-
 _VERSION = 1
 _TURN, _SEED = 6, 32
 _KEPT = 2

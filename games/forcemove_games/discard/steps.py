@@ -9,21 +9,6 @@ from msgspec.structs import replace
 from forcemove_games.discard.position import HAND_SIZE, SHOWN_AT_ONCE, TOP_INDEX, Core, KeyWords, PositionType
 from forcemove_games.discard_sra.cards import SIZE, fits
 
-__all__ = [
-    "could_not_move",
-    "dealt",
-    "dealt_first",
-    "drew",
-    "fit_mask",
-    "indices",
-    "keyed",
-    "laid",
-    "next_hand",
-    "shown",
-    "shown_indices",
-    "shuffled",
-]
-
 _T = TypeVar("_T")
 _FIRST_HAND = (1 << HAND_SIZE) - 1
 _SECOND_HAND = _FIRST_HAND << HAND_SIZE

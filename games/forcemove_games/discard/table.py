@@ -5,8 +5,6 @@ from __future__ import annotations
 from forcemove import TransitionRow
 from forcemove_games.discard.position import PositionType
 
-__all__ = ["STAKES", "TABLE"]
-
 (
     _READY,
     _KEYED_FIRST,

@@ -7,6 +7,4 @@ from __future__ import annotations
 
 from forcemove_games.discard_sra.demonstration import DiscardGame
 
-__all__ = ["GAME"]
-
 GAME = DiscardGame()

@@ -6,8 +6,6 @@ from __future__ import annotations
 from forcemove_games.discard_sra.cards import worth
 from forcemove_games.discard_sra.rules import Kind, Move, Position
 
-__all__ = ["best_move"]
-
 
 def best_move(position: Position) -> Move:
     """A good move.

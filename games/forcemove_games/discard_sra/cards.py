@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-__all__ = ["HAND", "PLAIN_SUITS", "SIZE", "SUITS", "VALUES"]
-__all__ += ["count_text", "fits", "name", "names", "suit", "value", "worth"]
-
 VALUES = ("9", "10", "J", "Q", "K", "A")
 SUITS = "♠♥♦♣"
 PLAIN_SUITS = "shdc"

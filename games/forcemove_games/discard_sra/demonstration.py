@@ -26,8 +26,6 @@ from forcemove_games.discard_sra.table import DiscardResult, DiscardTable, Leave
 from forcemove_games.randomness import seeded, system_randomness
 from forcemove_games.sra.flow import Choose
 
-__all__ = ["Ask", "DiscardGame", "Notify"]
-
 Notify = Callable[[str], None]
 """Shows a line of plain text."""
 Ask = Callable[[str, Sequence[str]], Awaitable[int]]

@@ -16,8 +16,6 @@ from forcemove_games.discard_sra.table import CannotMove, DiscardResult, Discard
 from forcemove_games.sra import flow
 from forcemove_games.sra.table import DiscardCard, Draw
 
-__all__ = ["discard"]
-
 
 def discard(choose: flow.Choose[DiscardTable], *, within: float | None = None) -> Step[DiscardTable]:
     """A whole game. `choose`: gives our action when it is our turn. `within`: seconds that we wait for each message."""
@@ -45,10 +43,12 @@ def turn(choose: flow.Choose[DiscardTable], within: float | None) -> Step[Discar
 
 
 def seat_to_move(table: DiscardTable) -> int:
+    """Whose turn it is."""
     return rules.seat_to_move(table.history)
 
 
 def is_over(table: DiscardTable) -> bool:
+    """Whether nothing more is to be done."""
     return table.result is not None or rules.is_over(table.history)
 
 

@@ -6,8 +6,6 @@ from forcemove_games.discard_sra.cards import PLAIN_SUITS, SUITS, count_text, na
 from forcemove_games.discard_sra.rules import Kind, Move, Position, Turn
 from forcemove_games.discard_sra.table import DiscardResult, DiscardTable
 
-__all__ = ["move_text", "result_text", "screen", "suits_for", "turn_text"]
-
 _BACK = "[]"
 
 

@@ -20,27 +20,6 @@ from forcemove_games.sra.faults import CardFault, DiscardNotAllowed, DrawNotAllo
 from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.two_player import PLAYERS
 
-__all__ = [
-    "RULES",
-    "TABLE",
-    "CouldMove",
-    "Kind",
-    "Move",
-    "NotStuck",
-    "DiscardPhase",
-    "PileNotEmpty",
-    "Position",
-    "Row",
-    "Turn",
-    "is_over",
-    "require_pile_empty",
-    "require_rightful",
-    "seat_to_move",
-    "top_discard",
-    "turns",
-    "winner",
-]
-
 
 class Kind(Enum):
     """The kind of a move."""

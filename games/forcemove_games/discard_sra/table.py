@@ -19,8 +19,6 @@ from forcemove_games.sra.deck import begin
 from forcemove_games.sra.pile import Pile, PileRules
 from forcemove_games.sra.table import CARDS, CardTable
 
-__all__ = ["ACTIONS", "CannotMove", "DiscardTable", "Leaves", "DiscardResult", "open_queue", "sit_down"]
-
 
 class CannotMove(Action, frozen=True):
     """Says that the pile is empty and that no card of the client's hand fits."""

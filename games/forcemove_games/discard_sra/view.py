@@ -18,8 +18,6 @@ from forcemove_games.discard_sra.table import DiscardTable
 from forcemove_games.two_player import PLAYERS
 from forcemove_games.views import Filter, Json, PlayResult, apply_update, play_action
 
-__all__ = ["PUBLIC", "HiddenHands", "NotLegal", "ClientView", "is_over"]
-
 PUBLIC = ""
 """The viewer without a seat. No client has this name: theirs have a character or more."""
 

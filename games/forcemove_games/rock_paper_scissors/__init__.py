@@ -3,6 +3,4 @@
 from forcemove import Game
 from forcemove_games.rock_paper_scissors.game import RockPaperScissors
 
-__all__ = ["GAME"]
-
 GAME: Game = RockPaperScissors()

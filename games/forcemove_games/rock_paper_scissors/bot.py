@@ -12,8 +12,6 @@ from forcemove_games.rock_paper_scissors.openings import decode_openings, encode
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
-__all__ = ["RockPaperScissorsBot"]
-
 
 class RockPaperScissorsBot:
     """Plays either side of one channel, and keeps the openings of its commitments.

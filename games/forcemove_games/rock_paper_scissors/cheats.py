@@ -13,8 +13,6 @@ from forcemove_games.rock_paper_scissors.position import Position, PositionType,
 from forcemove_games.rock_paper_scissors.rules import accept, next_round, propose, reject
 from forcemove_games.two_player import PLAYERS, can_afford, encode_words, shift
 
-__all__ = ["cheats"]
-
 _OPENING = Opening(Weapon.ROCK, bytes(32))
 """Stands for any opening that does not open a commitment: a cheat keeps no secrets."""
 

@@ -9,8 +9,6 @@ from forcemove_games.rock_paper_scissors.openings import decode_openings, encode
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 from forcemove_games.two_player import can_afford
 
-__all__ = ["choices"]
-
 
 def choices(state: VariablePart, randomness: Randomness, secrets: bytes) -> tuple[Choice, ...]:
     """See `forcemove.game.Game.choices`; `state` is not final."""

@@ -6,8 +6,6 @@ from forcemove import Bot
 from forcemove.flow.channel import Seat, moves_of, turn
 from forcemove.flow.steps import Step, sequence
 
-__all__ = ["one_round"]
-
 
 def one_round(player: Bot) -> Step[Seat]:
     """Four turns. A player that does not want a round, or cannot pay for it, signs a final state instead; then the rest

@@ -32,8 +32,6 @@ from forcemove_games.rock_paper_scissors.picture import draw
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode, initial
 from forcemove_games.two_player import PLAYERS, movers, round_result
 
-__all__ = ["RockPaperScissors"]
-
 _GAME_OVER = "The game is over."
 _SEATS = seat_names(PLAYERS)
 _PROMPTS = {

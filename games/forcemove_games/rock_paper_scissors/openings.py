@@ -9,8 +9,6 @@ from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors.position import Position
 from forcemove_games.two_player import PLAYERS, encode_words
 
-__all__ = ["UnknownCommitment", "decode_openings", "encode_openings", "find_opening", "opening_of", "pre_commit_of"]
-
 _OPENING_LENGTH = 64
 
 

@@ -10,8 +10,6 @@ from forcemove.picture import Shape, Spot, Svg, circle, line, path, rect, text
 from forcemove_games.rock_paper_scissors.openings import decode_openings, find_opening
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 
-__all__ = ["draw"]
-
 _WIDTH, _CARD, _HIGH = 120, 46, 58
 _LEFT, _RIGHT, _TOP = 8, 66, 12
 _CHOICES_TOP, _CHOICE, _HEIGHT = 88, 34, 124

@@ -15,8 +15,6 @@ from msgspec import Struct
 from forcemove import UINT256_MAX, InvalidValue, LabelledEnum, require_bytes, require_uint
 from forcemove_games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
-__all__ = ["Position", "PositionType", "Weapon", "decode", "initial"]
-
 _WORDS = 9
 _POSITION_TYPE, _PRE_COMMIT, _PROPOSED_AT, _B_PLAY, _A_PLAY, _SALT = 0, 3, 4, 5, 6, 7
 _NO_HASH = bytes(32)

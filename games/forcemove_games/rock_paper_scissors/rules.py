@@ -17,27 +17,6 @@ from forcemove_games.commitment import Opening
 from forcemove_games.rock_paper_scissors.openings import pre_commit_of
 from forcemove_games.rock_paper_scissors.position import Position, PositionType, Weapon, decode
 
-__all__ = [
-    "ERRORS",
-    "TABLE",
-    "BPlayChanged",
-    "PreCommitChanged",
-    "ProposedAtChanged",
-    "RoundNumberOverflow",
-    "WrongProposedAt",
-    "WrongReveal",
-    "WrongRound",
-    "accept",
-    "legal_moves",
-    "next_round",
-    "propose",
-    "reject",
-    "reveal",
-    "stakes_taken_by_a",
-    "require_legal",
-    "valid_transition",
-]
-
 _START, _PROPOSED, _ACCEPTED, _REVEAL = PositionType
 
 TABLE: tuple[TransitionRow, ...] = (

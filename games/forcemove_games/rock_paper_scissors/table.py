@@ -27,24 +27,6 @@ from forcemove_games.rock_paper_scissors.position import Weapon
 from forcemove_games.two_player import PLAYERS
 from forcemove_games.views import Filter, Json, PlayResult, apply_update, play_action
 
-__all__ = [
-    "ACTIONS",
-    "PUBLIC",
-    "ActionNotDue",
-    "Choose",
-    "CommitmentNotOpened",
-    "DisclosesMore",
-    "HiddenRound",
-    "NoSuchWeapon",
-    "Play",
-    "TableRoundResult",
-    "Reveal",
-    "Round",
-    "any_weapon",
-    "commitment_of",
-    "plays_and_reveals",
-]
-
 PUBLIC = ""
 """The viewer without a seat. No client has this name: theirs have a character or more."""
 

@@ -22,23 +22,6 @@ try:
 except ImportError:
     gmpy2 = None
 
-__all__ = [
-    "BACKEND",
-    "MODULUS",
-    "NUMBER_LENGTH",
-    "ORDER",
-    "Numbers",
-    "decode_number",
-    "decode_numbers",
-    "encode_number",
-    "encode_numbers",
-    "inverse",
-    "is_exponent",
-    "is_square",
-    "power",
-    "product",
-]
-
 Numbers = tuple[int, ...]
 """A deck: cards as numbers, the top one first."""
 

@@ -44,18 +44,6 @@ from forcemove_games.sra.arithmetic import (
 )
 from forcemove_games.sra.faults import InvalidExponent
 
-__all__ = [
-    "MAX_CARDS",
-    "MIN_CARDS",
-    "DecryptionKey",
-    "CipherKey",
-    "card_number",
-    "card_numbers",
-    "find_card",
-    "open_number",
-    "require_size",
-]
-
 MIN_CARDS = 2
 MAX_CARDS = 120
 """As hex, a deck of this many cards still fits into one action on the log."""

@@ -26,24 +26,6 @@ from forcemove_games.sra.arithmetic import MODULUS, Numbers, inverse, is_square,
 from forcemove_games.sra.cipher import CipherKey, DecryptionKey, card_numbers, find_card, open_number, require_size
 from forcemove_games.two_player import PLAYERS, require_seat
 
-__all__ = [
-    "STEPS",
-    "Secrets",
-    "DisclosedKeys",
-    "Shuffle",
-    "audit",
-    "begin",
-    "encrypt_and_permute",
-    "exchange_keys",
-    "false_step",
-    "open_card",
-    "permute",
-    "receive",
-    "require_deck",
-    "send",
-    "shuffle_between_two",
-]
-
 STEPS = 4
 _Item = TypeVar("_Item")
 

@@ -12,31 +12,6 @@ from dataclasses import field
 
 from forcemove import CounterpartyError, LocalError
 
-__all__ = [
-    "CardFault",
-    "CardTwice",
-    "DeckNotDue",
-    "DiscardNotAllowed",
-    "DrawNotAllowed",
-    "InvalidExponent",
-    "KeyNotDue",
-    "KeyGivenTwice",
-    "NoSuchCard",
-    "NotASquare",
-    "NotEncrypted",
-    "NotInHand",
-    "NotOurStep",
-    "NotTheTop",
-    "NoCardToDraw",
-    "NumberOutOfRange",
-    "NumberTwice",
-    "OurDiscardNotAllowed",
-    "OurDrawNotAllowed",
-    "PileEmpty",
-    "ShuffleNotFinished",
-    "WrongCount",
-]
-
 
 class CardFault(CounterpartyError):
     """A counterparty did what the protocol does not allow. Nothing has changed.

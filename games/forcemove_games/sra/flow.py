@@ -41,18 +41,6 @@ from forcemove_games.sra.table import (
 )
 from forcemove_games.two_player import PLAYERS
 
-__all__ = [
-    "Choose",
-    "auditing",
-    "card_turn",
-    "dealing",
-    "discarding",
-    "drawing",
-    "receiving",
-    "shuffling",
-    "turning_up",
-]
-
 _Expected = TypeVar("_Expected", bound=Action)
 _Table = TypeVar("_Table", bound=CardTable)
 Choose = Callable[[_Table], Action | Awaitable[Action]]

@@ -14,8 +14,6 @@ from forcemove_games.sra.cipher import DecryptionKey
 from forcemove_games.sra.deck import open_card
 from forcemove_games.sra.faults import CardTwice, KeyGivenTwice, KeyNotDue, NotTheTop, PileEmpty
 
-__all__ = ["ANYTHING", "Pile", "CardPlace", "PileRules", "lift", "publish", "require_unseen"]
-
 
 @dataclass(frozen=True, slots=True)
 class CardPlace:

@@ -20,23 +20,6 @@ from forcemove_games.sra.deck import Shuffle, open_card
 from forcemove_games.sra.pile import Pile, PileRules, lift, publish, require_unseen
 from forcemove_games.two_player import PLAYERS
 
-__all__ = [
-    "Player",
-    "deal",
-    "discard",
-    "draw",
-    "give",
-    "give_hand",
-    "hand_over",
-    "key_to_discard",
-    "record_discard",
-    "record_turned",
-    "sit_down",
-    "take",
-    "take_hand",
-    "turn_up",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Player:

@@ -22,21 +22,6 @@ from forcemove_games.sra.pile import ANYTHING, PileRules
 from forcemove_games.sra.player import Player
 from forcemove_games.two_player import PLAYERS
 
-__all__ = [
-    "CARDS",
-    "AllKeys",
-    "CardTable",
-    "Deal",
-    "Deck",
-    "DiscardCard",
-    "Draw",
-    "Queue",
-    "Serve",
-    "TurnUp",
-    "keys_of",
-    "numbers_of",
-]
-
 
 class Deck(Action, frozen=True):
     """The deck after a step of the shuffle: each number as 512 hex digits."""

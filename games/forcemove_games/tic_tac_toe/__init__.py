@@ -3,6 +3,4 @@
 from forcemove import Game
 from forcemove_games.tic_tac_toe.game import TicTacToe
 
-__all__ = ["GAME"]
-
 GAME: Game = TicTacToe()

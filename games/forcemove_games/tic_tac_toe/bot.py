@@ -11,8 +11,6 @@ from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.position import CELLS, FULL_BOARD, Position, PositionType, decode, has_line, mark_of
 from forcemove_games.two_player import can_afford, is_our_turn, require_our_turn, require_seat
 
-__all__ = ["TicTacToeBot", "best_cells"]
-
 _WIN = 10
 """The worth of a win, from which the number of marks is taken: an earlier win is worth more. It exceeds the marks on a
 board."""

@@ -10,8 +10,6 @@ from forcemove_games.tic_tac_toe.position import FULL_BOARD, Position, PositionT
 from forcemove_games.tic_tac_toe.rules import crosses_to_move, legal_moves
 from forcemove_games.two_player import encode_words
 
-__all__ = ["cheats"]
-
 _OUTSIDE = FULL_BOARD + 1
 """The lowest bit that is not a cell."""
 

@@ -7,8 +7,6 @@ from forcemove_games.tic_tac_toe import rules
 from forcemove_games.tic_tac_toe.position import PositionType, decode
 from forcemove_games.two_player import can_afford
 
-__all__ = ["CELL_NAMES", "choices"]
-
 CELL_NAMES = (
     "in the upper left corner",
     "on the upper edge",

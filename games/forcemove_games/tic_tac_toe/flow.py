@@ -7,8 +7,6 @@ from forcemove.flow.channel import Seat, moves_of, playing, turn
 from forcemove.flow.steps import Step, sequence
 from forcemove_games.tic_tac_toe.position import PositionType, decode
 
-__all__ = ["one_round"]
-
 
 def one_round(player: Bot) -> Step[Seat]:
     """Marks until there is a line or the board is full, then the two turns in which both agree on the next round. A

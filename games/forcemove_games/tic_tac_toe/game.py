@@ -30,8 +30,6 @@ from forcemove_games.tic_tac_toe.picture import draw
 from forcemove_games.tic_tac_toe.position import CELLS, Position, PositionType, decode, initial, mark_of
 from forcemove_games.two_player import PLAYERS, movers, round_result
 
-__all__ = ["TicTacToe"]
-
 _GAME_OVER = "The game is over."
 _SEATS = seat_names(PLAYERS)
 _RULE = "\n---+---+---\n"

@@ -10,8 +10,6 @@ from forcemove_games.tic_tac_toe.choices import CELL_NAMES
 from forcemove_games.tic_tac_toe.position import CELLS, LINES, Position, PositionType, decode, mark_of
 from forcemove_games.two_player import movers
 
-__all__ = ["draw"]
-
 _CELL, _GAP = 32, 2
 _SIZE = 3 * _CELL + 2 * _GAP
 _ARM, _RADIUS, _THICK = 8, 8, 3.4

@@ -13,23 +13,6 @@ from msgspec import Struct
 from forcemove import UINT256_MAX, AppError, InvalidValue, LabelledEnum, require_uint
 from forcemove_games.two_player import DECODED_POSITIONS, MalformedPosition, encode_words, read_words
 
-__all__ = [
-    "CELLS",
-    "FULL_BOARD",
-    "LINES",
-    "BoardFull",
-    "LineMissing",
-    "MarksOverlap",
-    "Position",
-    "PositionType",
-    "UnexpectedLine",
-    "WrongMarkCount",
-    "decode",
-    "has_line",
-    "initial",
-    "mark_of",
-]
-
 _WORDS = 4
 _POSITION_TYPE, _NOUGHTS, _CROSSES = 0, 2, 3
 CELLS = range(9)

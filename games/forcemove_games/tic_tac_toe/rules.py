@@ -22,19 +22,6 @@ from forcemove_games.tic_tac_toe.position import (
     mark_of,
 )
 
-__all__ = [
-    "ERRORS",
-    "TABLE",
-    "NotOneNewMark",
-    "OtherMarksChanged",
-    "crosses_to_move",
-    "legal_moves",
-    "mark",
-    "play_again",
-    "require_legal",
-    "valid_transition",
-]
-
 _X_PLAYING, _O_PLAYING, _VICTORY, _DRAW, _ME_FIRST, _ME_SECOND = PositionType
 
 TABLE: tuple[TransitionRow, ...] = (

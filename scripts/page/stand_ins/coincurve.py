@@ -8,8 +8,6 @@ from typing import Any
 from forcemove_js import curve  # type: ignore[import-not-found]  # the worker registers it
 from pyodide.ffi import JsException  # type: ignore[import-not-found]  # there in a browser alone
 
-__all__ = ["PrivateKey", "PublicKey"]
-
 
 def _bytes(function: Any, *values: object) -> bytes:
     try:

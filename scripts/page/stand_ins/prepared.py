@@ -11,8 +11,6 @@ from typing import Any
 
 from jinja2 import Environment
 
-__all__ = ["take", "take_prepared"]
-
 _PLACE = Path(__file__).with_name("prepared.bin")
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from forcemove_js import keccak256  # type: ignore[import-not-found]  # the worker registers it
 
-__all__ = ["keccak_256"]
-
 
 class keccak_256:  # noqa: N801  # the name of what it stands in for
     """The hash of bytes."""

@@ -26,8 +26,6 @@ from forcemove.protocol.types import FixedPart, Signature, SignedState, SupportP
 from forcemove.protocol.words import Holdings, Mode, Status
 from forcemove.text.explanations import headline
 
-__all__ = ["ChainAnswer", "answers_to"]
-
 _ENTRIES_BACK = 20
 """How many entries, for each participant, the states of a proof are looked for in."""
 

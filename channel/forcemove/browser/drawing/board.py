@@ -22,8 +22,6 @@ from forcemove.text.situation.headline import headline_of, names_for, played_sta
 from forcemove.text.situation.moment import capitalised, gas_text, named, paid_text, results_of, shown_names
 from forcemove.text.situation.turn import PHASE_WORDS
 
-__all__ = ["SCALE_TO", "Board", "Drawing", "PlacedSpot", "SpotButton", "board_of", "picture_of"]
-
 SCALE_TO = 400
 """The width of a picture in the page's units, in which the letters on its buttons have their usual size."""
 _DIGITS = "123456789"

@@ -47,8 +47,6 @@ from forcemove.text.entries import entry_text, signer_of
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import capitalised, named
 
-__all__ = ["EntryMemo", "Happening", "WINDOW", "Window", "window_of"]
-
 MadeT = TypeVar("MadeT")
 _MOST = 2_048
 

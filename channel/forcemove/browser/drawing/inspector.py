@@ -36,8 +36,6 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import capitalised, named, shown_names
 
-__all__ = ["Actor", "Field", "Inspected", "inspected", "shown_place"]
-
 _VERDICTS = {
     SignatureVerdict.SIGNED: ("verified", "good"),
     SignatureVerdict.MISSING: ("missing", "muted"),

@@ -16,8 +16,6 @@ from forcemove.text.names import full_name
 from forcemove.text.situation.moment import clock_text
 from forcemove.text.situation.turn import PHASE_WORDS
 
-__all__ = ["ListingRow", "listed_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class ListingRow:

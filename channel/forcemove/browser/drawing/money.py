@@ -10,8 +10,6 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.situation.balances import settled_shares
 from forcemove.text.situation.moment import change_text, shown_names
 
-__all__ = ["Balance", "BarPart", "MoneyBar", "balances_of", "bar_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Balance:

@@ -15,8 +15,6 @@ from forcemove.rounds import RoundCount, result_line
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import change_text, shown_names
 
-__all__ = ["RoundPanel", "round_of", "rounds_of"]
-
 _MOST = 8
 """Channels of which the rounds are remembered."""
 

@@ -13,8 +13,6 @@ from forcemove.protocol.logs import ChallengeRegistered, Checkpointed, Closed, C
 from forcemove.protocol.machine.channel import Phase
 from forcemove.text.situation.moment import shown_names
 
-__all__ = ["Bar", "Bracket", "Lane", "TimelineLink", "Sign", "Timeline", "timeline_of"]
-
 _LEFT, _STEP, _TOP, _LANE, _HALF = 88, 36, 30, 42, 11
 _ENDS = (Responded, Checkpointed, Concluded, Closed, PartlyPaid)
 """The logs after which no clock runs."""

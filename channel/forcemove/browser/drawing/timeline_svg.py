@@ -13,8 +13,6 @@ from forcemove.browser.drawing.happenings import Happening
 from forcemove.browser.drawing.timeline import Sign, Timeline
 from forcemove.text.durations import local_time
 
-__all__ = ["line_markup", "timeline_markup"]
-
 _SMALL = 3
 """Characters of a sign that are written smaller."""
 

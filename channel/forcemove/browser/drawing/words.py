@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["short_hash", "with_short_hashes"]
-
 _HASH = re.compile(r"(0x[0-9a-f]{8})[0-9a-f]{48}([0-9a-f]{8})")
 
 

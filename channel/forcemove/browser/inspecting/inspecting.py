@@ -19,8 +19,6 @@ from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.store.records import StoredChannel
 from forcemove.text.reports import ReportPart, report_parts
 
-__all__ = ["Inspecting", "NoChainNamed", "NothingSigned"]
-
 _ID = 32
 
 

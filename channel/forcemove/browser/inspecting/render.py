@@ -8,8 +8,6 @@ from forcemove.browser.templating import Nav, fill_in
 from forcemove.text.harmless import harmless
 from forcemove.text.reports import ReportEntry, ReportPart
 
-__all__ = ["InspectView", "VerifyView", "inspect_page", "verify_page"]
-
 
 @dataclass(frozen=True, slots=True)
 class InspectView:

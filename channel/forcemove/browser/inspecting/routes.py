@@ -23,8 +23,6 @@ from forcemove.text.deployments import deployment_lines
 from forcemove.text.explanations import explain
 from forcemove.text.reports import ReportPart
 
-__all__ = ["InspectSection", "read_upload", "refusal_lines"]
-
 ValueT = TypeVar("ValueT")
 _MOST_TYPED = 200
 """Characters of what was typed that the answer's field begins with."""

@@ -8,8 +8,6 @@ from forcemove.inspect.inspection import AnyFile, parse_subject
 from forcemove.store.records import StoredChannel
 from forcemove.store.transfer import read_parcel
 
-__all__ = ["MAX_SUBJECT", "Subject", "read_subject"]
-
 MAX_SUBJECT = 2**20
 """Bytes of a file that a page inspects."""
 Subject = AnyFile | bytes | tuple[StoredChannel, ...]

@@ -16,8 +16,6 @@ from forcemove.sessions.running.playable import PlayableGame, find_playable, tok
 from forcemove.text.amounts import parse_amount, parse_tokens
 from forcemove.text.explanations import headline
 
-__all__ = ["read_draft"]
-
 _MAX_STAKE = UINT256_MAX // DEPOSIT_IN_STAKES
 
 

@@ -40,8 +40,6 @@ from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
-__all__ = ["NOT_OPEN", "LobbyPages"]
-
 _MOST_COSTS = 100
 NOT_OPEN = "This game is no longer open."
 """What is said of an offer that the relay does not show."""

@@ -20,8 +20,6 @@ from forcemove.sessions.watching.watch_link import WATCH_HEAD, parse_watch_link
 from forcemove.text.explanations import headline
 from forcemove.transport.links import parse_link
 
-__all__ = ["LOBBY", "LobbySite", "page_of_link"]
-
 LOBBY = "/lobby"
 """The path of the lobby's page."""
 _OFFER = re.compile(r"/offers/0x([0-9a-f]{64})")

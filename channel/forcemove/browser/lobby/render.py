@@ -7,8 +7,6 @@ from forcemove.browser.templating import Nav, fill_in
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import count_text
 
-__all__ = ["lobby_page", "lobby_panels", "offer_page", "offer_panels"]
-
 
 def lobby_panels(view: LobbyView) -> dict[str, str]:
     """The HTML of each panel of the lobby by its id."""

@@ -23,19 +23,6 @@ from forcemove.text.names import full_name
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.offers import MIN_SEATS, Offer
 
-__all__ = [
-    "GameOption",
-    "LobbyView",
-    "OfferDraft",
-    "OfferPage",
-    "OfferRow",
-    "TableRow",
-    "error_lines",
-    "offer_path",
-    "offer_row",
-    "table_row",
-]
-
 FRIENDLY = "nothing"
 
 

@@ -18,8 +18,6 @@ from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.machine.channel import OVER
 from forcemove.text.situation.turn import turn_text
 
-__all__ = ["PlaygroundPages"]
-
 
 class PlaygroundPages:
     """The `PageSource` of a playground."""

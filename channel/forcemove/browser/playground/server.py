@@ -8,8 +8,6 @@ from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.browser.server import BrowserServer
 from forcemove.playground.playground import Playground
 
-__all__ = ["playground_server"]
-
 
 def playground_server(playground: Playground, port: int = 0) -> BrowserServer:
     """A server that shows a playground, and the pages that inspect. `port`: where to listen, 0 for any that is free."""

@@ -6,8 +6,6 @@ from forcemove.browser.templating import Nav, fill_in
 from forcemove.browser.wallet.view import WalletView
 from forcemove.text.situation.moment import count_text
 
-__all__ = ["wallet_page", "wallet_panels"]
-
 
 def wallet_panels(view: WalletView) -> dict[str, str]:
     """The HTML of each panel of the page by its id."""

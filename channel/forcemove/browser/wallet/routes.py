@@ -10,8 +10,6 @@ from forcemove.browser.site_section import SiteSection
 from forcemove.browser.wallet.wallet_pages import WalletPages
 from forcemove.browser.wallet.wallet_site import WalletSite
 
-__all__ = ["WalletSection"]
-
 
 class WalletSection(SiteSection):
     """The `PageSection` of a wallet. While its page is open, the chain is asked what became of transactions."""

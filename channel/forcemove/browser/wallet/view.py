@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from forcemove.chain.chain import Call
     from forcemove.node.wallets import WalletRequest
 
-__all__ = ["SENT_STATES", "SentState", "TokenApproval", "WalletRow", "WalletView", "request_name", "wallet_row"]
-
 
 class SentState(Enum):
     """What became of what the wallet was asked for, as far as we know. The value says so to people."""

@@ -31,8 +31,6 @@ from forcemove.protocol.machine.effects import SubmitDeposit, operation_name
 from forcemove.sender.transactions import Allowance
 from forcemove.sessions.service import TableService
 
-__all__ = ["WalletPages", "wallet_of"]
-
 T = TypeVar("T")
 KeyT = TypeVar("KeyT")
 _LOOK_EVERY = 1.0

@@ -13,8 +13,6 @@ from forcemove.browser.templating import Links, Nav
 from forcemove.browser.wallet.render import wallet_page, wallet_panels
 from forcemove.browser.wallet.wallet_pages import WalletPages
 
-__all__ = ["WALLET", "WalletSite"]
-
 WALLET = "/wallet"
 """The path of the wallet's page."""
 _PATIENCE = 2.0

@@ -24,8 +24,6 @@ from forcemove.text.situation.moment import count_text
 if TYPE_CHECKING:
     from forcemove.sessions.watching.watched_tables import WatchedTable
 
-__all__ = ["WatchView", "watch_view"]
-
 _LINES = 12
 
 

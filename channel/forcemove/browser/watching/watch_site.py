@@ -16,8 +16,6 @@ from forcemove.sessions.watching.watched_tables import WatchedTables
 from forcemove.text.explanations import headline
 from forcemove.transport.links import LINK_HEAD
 
-__all__ = ["WatchSite", "watch_page", "watch_panels"]
-
 _FOR_PLAYERS = "With this link one joins a game (forcemove play GAME --join LINK). Ask for the one for spectators."
 _ASK = "/watch"
 _TABLE = re.compile(r"/watch/([a-z0-9]{1,4000})")

@@ -12,7 +12,8 @@ from forcemove.cli.errors import Explained
 from forcemove.cli.pages import result_lines, show_field
 from forcemove.errors import ForcemoveError
 from forcemove.flow.channel import is_stuck
-from forcemove.inspect.journal_channel import JournalChannel, left_in
+from forcemove.history.summary import left_in
+from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.program import program
 from forcemove.protocol.codec.json_text import hex_text
@@ -26,8 +27,6 @@ from forcemove.store.records import Ownership
 from forcemove.text.amounts import amount_text, format_amount, show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import headline
-
-__all__ = ["challenge", "collect", "conclude"]
 
 _RUNNING = (Phase.CHALLENGED, Phase.FINALIZED)
 

@@ -23,8 +23,6 @@ from forcemove.protocol.signing import Key
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH
 
-__all__ = ["DemoNetwork", "channel_of", "opened_network"]
-
 _SCRYPT_WORK = 2**12
 """The work factor of keys that are deleted with the folder."""
 

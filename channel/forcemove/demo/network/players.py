@@ -12,8 +12,6 @@ from pathlib import Path
 from forcemove.errors import ForcemoveError
 from forcemove.keys.key_files import UNLOCK_VARIABLE
 
-__all__ = ["PlayerFailed", "PlayerProcess"]
-
 _PATIENCE = 180.0
 """Seconds within which an expected output must come; machines are slow at times."""
 

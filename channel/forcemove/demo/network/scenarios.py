@@ -26,16 +26,6 @@ from forcemove.transport.connect import connect_relay
 from forcemove.transport.links import LINK_HEAD
 from forcemove.transport.terms import TableKind, TableTerms
 
-__all__ = [
-    "NAMES",
-    "SCENARIOS",
-    "ScenarioEnding",
-    "ScenarioRun",
-    "challenge_with",
-    "ending_line",
-    "say_something_illegal",
-]
-
 
 def challenge_with(chain: Chain, key: Key, old: Channel) -> int:
     """Challenge with the newest state that `old` can prove; its turn number. `key`: of the account that pays the

@@ -6,8 +6,6 @@ from __future__ import annotations
 from forcemove.errors import MalformedBytes
 from forcemove.protocol.codec.limits import MAX_DEPTH
 
-__all__ = ["most_headers", "require_shallow"]
-
 _FIXED = {
     **dict.fromkeys((0xC0, 0xC2, 0xC3), 0),  # nil, false, true
     **dict(zip(range(0xCA, 0xD4), (4, 8, 1, 2, 4, 8, 1, 2, 4, 8), strict=True)),  # floats, uints, ints

@@ -14,17 +14,6 @@ from typing import Any
 from forcemove.errors import MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.limits import MAX_DEPTH, MAX_FILE, MAX_UINT256_DIGITS, MAX_VERSION
 
-__all__ = [
-    "MAX_LENGTH",
-    "hex_text",
-    "parse_decimal",
-    "parse_hex_text",
-    "parse_json",
-    "require_format",
-    "require_shallow",
-    "require_version",
-]
-
 MAX_LENGTH = MAX_FILE
 """Characters."""
 # A string that does not end is taken to the end of the text, and nothing that was read is ever given back (possessive

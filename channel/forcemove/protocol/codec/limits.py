@@ -8,23 +8,6 @@ from __future__ import annotations
 
 from forcemove.protocol.types import MAX_ALLOCATIONS, MAX_APP_DATA, MAX_PARTICIPANTS, UINT64_MAX, UINT256_MAX
 
-__all__ = [
-    "MAX_ACTION",
-    "MAX_CLIENT_ID",
-    "MAX_DEPTH",
-    "MAX_ENVELOPE",
-    "MAX_FILE",
-    "MAX_MESSAGE",
-    "MAX_NESTING",
-    "MAX_RECORD",
-    "MAX_RELAYED",
-    "MAX_SECRETS",
-    "MAX_STATE_FILE",
-    "MAX_UINT256_DIGITS",
-    "MAX_UPDATE",
-    "MAX_VERSION",
-]
-
 MAX_VERSION = 65_535
 """The highest version number; a number above it is not a version at all."""
 

@@ -26,8 +26,6 @@ from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission
 from forcemove.protocol.types import UINT256_MAX
 
-__all__ = ["CHANNELS", "SUBMISSIONS", "VERSION", "Codec", "StatesCodec"]
-
 VERSION = 1
 """The version of the format that this program writes and reads."""
 ValueT = TypeVar("ValueT")

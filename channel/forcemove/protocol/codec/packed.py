@@ -13,19 +13,6 @@ from msgspec import Struct
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import FixedPart, Outcome, Signature, SupportProof, VariablePart
 
-__all__ = [
-    "BATCHED",
-    "SELECTORS",
-    "BatchCall",
-    "BatchItem",
-    "Call",
-    "ChallengeCall",
-    "CheckpointCall",
-    "ConcludeCall",
-    "RespondCall",
-    "TransferCall",
-]
-
 BATCHED = ("challenge", "checkpoint", "respond", "conclude", "transfer")
 """The operations that a batch may have in it."""
 SELECTORS = {name: keccak256(f"{name}()".encode())[:4] for name in (*BATCHED, "batch")}

@@ -23,8 +23,6 @@ from forcemove.protocol.types import (
     address_destination,
 )
 
-__all__ = ["decode_call", "decode_proof_log", "decode_response_log"]
-
 _SELECTOR = 4
 
 

@@ -23,8 +23,6 @@ from forcemove.protocol.types import (
     require_uint,
 )
 
-__all__ = ["batch_call", "challenge_call", "checkpoint_call", "conclude_call", "respond_call", "transfer_call"]
-
 _SHORT_EVIDENCE = 30
 """The most bytes of evidence that are not longer than a hash, with the two of their size."""
 _SHORT_WORD = 30

@@ -47,23 +47,6 @@ from forcemove.protocol.types import (
     VariablePart,
 )
 
-__all__ = [
-    "FILE_VERSION",
-    "FileMembers",
-    "MESSAGE_VERSION",
-    "SignedStateFile",
-    "channel_in",
-    "channel_to_json",
-    "decode_file",
-    "decode_message",
-    "encode_file",
-    "encode_greeting",
-    "encode_message",
-    "parse_hex",
-    "signed_in",
-    "signed_to_json",
-]
-
 MESSAGE_VERSION = 1
 """The version of messages that this program writes and reads."""
 _FILE_FAMILY = "forcemove-signed-state"

@@ -14,19 +14,6 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.protocol.words import Status
 
-__all__ = [
-    "AUTOMATIC_ACTIONS",
-    "AutomaticAction",
-    "answer_margin",
-    "request_once",
-    "best_held_answer",
-    "concluding",
-    "finish",
-    "is_answered",
-    "next_due",
-    "sign_next",
-]
-
 _MAX_MARGIN = 600
 
 

@@ -19,8 +19,6 @@ from forcemove.protocol.machine.peer_messages import require_next, verify_next
 from forcemove.protocol.machine.record import Recorded, fold
 from forcemove.protocol.types import SignedState
 
-__all__ = ["apply_changes", "on_chain_change", "on_views_differ"]
-
 
 def apply_changes(channel: Channel, changes: tuple[inputs.ChainChange, ...], now: int, app: Rules) -> Channel:
     """Take over several changes, in their order."""

@@ -20,8 +20,6 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import Signature, SignedState, VariablePart, destination_address
 from forcemove.protocol.words import Mode, Status
 
-__all__ = ["OVER", "Accepted", "Channel", "Phase", "Step"]
-
 
 class Phase(Enum):
     """Derived from a channel and the clock, never stored."""

@@ -9,22 +9,6 @@ from msgspec import Struct
 
 from forcemove.protocol.types import Outcome, Signature, SignedState, SupportProof, VariablePart
 
-__all__ = [
-    "ChooseMove",
-    "Effect",
-    "SendGreeting",
-    "SendState",
-    "Submission",
-    "SubmitChallenge",
-    "SubmitCheckpoint",
-    "SubmitConclude",
-    "SubmitDeposit",
-    "SubmitPayCredit",
-    "SubmitRespond",
-    "SubmitTransfer",
-    "operation_name",
-]
-
 
 class SendState(Struct, frozen=True, tag=True):
     """Send a state with all the signatures that we know to every counterparty. `again`: a counterparty has said that it

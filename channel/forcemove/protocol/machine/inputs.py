@@ -14,27 +14,6 @@ from forcemove.protocol.machine.record import Owed, Recorded
 from forcemove.protocol.types import Outcome, SignedState
 from forcemove.protocol.words import Status
 
-__all__ = [
-    "ChainUpdate",
-    "ChallengeWanted",
-    "Clock",
-    "ConcludeWanted",
-    "ContractsGenuine",
-    "CreditSeen",
-    "Greeted",
-    "HoldingsSeen",
-    "Input",
-    "LogSeen",
-    "MoveChosen",
-    "ChainChange",
-    "Payout",
-    "Reconnected",
-    "StateReceived",
-    "SubmissionFailed",
-    "Tick",
-    "ViewsDiffer",
-]
-
 
 class ContractsGenuine(Struct, frozen=True, tag=True):
     """Adjudicator and app are at the addresses that follow from their creation code, with code there; before this

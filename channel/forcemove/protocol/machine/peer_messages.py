@@ -18,8 +18,6 @@ from forcemove.protocol.rules import require_valid_state, require_valid_transiti
 from forcemove.protocol.signing import require_signer
 from forcemove.protocol.types import Signature, SignedState, VariablePart
 
-__all__ = ["answer_greeting", "greet", "receive", "require_next", "require_signatures", "verify_next"]
-
 _SILENT = (Phase.CHECKING, *OVER)
 
 

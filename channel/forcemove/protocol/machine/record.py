@@ -19,8 +19,6 @@ from forcemove.protocol.signing import recover
 from forcemove.protocol.types import Outcome, Signature, SignedState, VariablePart
 from forcemove.protocol.words import EMPTY_STATUS, Status
 
-__all__ = ["EMPTY_RECORD", "Owed", "Record", "Recorded", "fold", "fold_all"]
-
 
 class Owed(Struct, frozen=True, gc=False):
     """What the fingerprint commits to: the recorded state's struct hash (32 bytes), and the outcome that is still to be

@@ -10,8 +10,6 @@ from forcemove.protocol.rules import build_proof_from_record, build_support_proo
 from forcemove.protocol.types import FixedPart, SignedState, SupportProof, VariablePart
 from forcemove.protocol.words import Status
 
-__all__ = ["Answer", "answer_to_status", "best_answer", "cheapest_proof", "clears", "concluding_answer"]
-
 Answer = SubmitConclude | SubmitCheckpoint | SubmitRespond
 _STATE_GAS, _SIGNATURE_GAS = 10_400, 4_100
 """What one more of each adds to a challenge, roughly: by the rows of `scripts/measure gas`."""

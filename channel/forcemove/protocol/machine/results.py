@@ -13,8 +13,6 @@ from forcemove.protocol.machine.channel import OVER, Channel
 from forcemove.protocol.machine.inputs import ViewsDiffer
 from forcemove.protocol.types import Outcome
 
-__all__ = ["Ending", "ChannelResult", "Share", "is_over", "is_unpaid", "payable", "result_of", "shares_of"]
-
 
 class Ending(Enum):
     """How a channel ended, or that it has not."""

@@ -13,8 +13,6 @@ from forcemove.protocol.signing import Key
 from forcemove.protocol.types import SignedState
 from forcemove.protocol.words import Status
 
-__all__ = ["IN_EVERY_PHASE", "acts_first"]
-
 
 def _answer_clocks(channel: Channel, _now: int, _key: Key | None) -> Step | None:
     """Answer every clock that some endpoint shows with a state that we hold; an answer that is requested already is

@@ -9,8 +9,6 @@ from forcemove.relay.limits import Limits
 from forcemove.serving.addresses import account_of
 from forcemove.serving.rate import Bucket
 
-__all__ = ["MOST_ACCOUNTS", "AddressAccount", "Accounts"]
-
 MOST_ACCOUNTS = 20_000
 """Accounts that are remembered besides those with a connection. Then the oldest are forgotten."""
 _CONNECTS_AT_ONCE = 25

@@ -7,8 +7,6 @@ alone and whole; aiohttp takes longer to read such a frame than a relay to handl
 
 from __future__ import annotations
 
-__all__ = ["MOST_CARRIED", "Border", "carried"]
-
 MOST_CARRIED = 4_096
 """Bytes of a frame that is read here, at most."""
 _FINAL_BINARY, _MASKED = 0x82, 0x80

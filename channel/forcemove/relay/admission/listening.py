@@ -21,8 +21,6 @@ from forcemove.relay.limits import Limits
 from forcemove.relay.metrics import Metrics
 from forcemove.serving.addresses import Proxies
 
-__all__ = ["PER_MESSAGE", "ConnectionIntake", "Listener"]
-
 _LOG = logging.getLogger(__name__)
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST = 0.5

@@ -11,8 +11,6 @@ from forcemove.relay.limits import Limits
 from forcemove.serving.rate import Bucket
 from forcemove.transport import wire
 
-__all__ = ["FORGERY", "REFUSAL", "Meter"]
-
 _COSTS: dict[type, int] = {
     wire.Open: 4,
     wire.Prove: 16,

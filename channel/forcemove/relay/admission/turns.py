@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager
 from forcemove.relay.admission.accounts import AddressAccount
 from forcemove.relay.fairness import FairQueue
 
-__all__ = ["Gate", "Turns"]
-
 _AT_ONCE = 32
 """Work of all addresses in one turn of the loop: some 2 ms. Work counts as `meter` says."""
 _TURN = 4

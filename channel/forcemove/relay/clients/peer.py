@@ -23,8 +23,6 @@ from forcemove.transport import wire
 from forcemove.transport.errors import Reason
 from forcemove.transport.limits import MAX_ENTRY
 
-__all__ = ["Peer"]
-
 _LOG = logging.getLogger(__name__)
 _CATCHING_UP, _PING = 4, 4
 """What reading a log's next entries counts for, and a ping, as `meter` counts."""

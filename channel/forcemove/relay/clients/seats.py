@@ -18,8 +18,6 @@ from forcemove.transport.errors import Reason
 from forcemove.transport.terms import TableTerms, proof_digest
 from forcemove.transport.wire import Open, Opened, Posted, PostEntry, Prove, Proved, encode
 
-__all__ = ["Seats"]
-
 _LOOKED_AT_ONCE = 20
 """Entries that are read in the time of a message, in a search for one that was posted before."""
 _LONGEST_PROOF = 3_600

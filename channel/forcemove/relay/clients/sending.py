@@ -13,8 +13,6 @@ from collections.abc import Awaitable, Callable
 from forcemove.relay.limits import OUTBOX
 from forcemove.transport.wire import SendBuffer
 
-__all__ = ["FrameSender"]
-
 _FINAL_BINARY = b"\x82"
 _PING = b"\x89\x00"
 _LENGTH_OF_2, _LENGTH_OF_8 = b"\x7e", b"\x7f"

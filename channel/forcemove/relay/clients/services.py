@@ -13,8 +13,6 @@ from forcemove.relay.metrics import Metrics
 from forcemove.relay.offers.lobby import Lobby
 from forcemove.relay.tables import Tables
 
-__all__ = ["Services"]
-
 
 @dataclass(frozen=True)
 class Services:

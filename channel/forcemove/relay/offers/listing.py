@@ -15,8 +15,6 @@ import msgspec
 from forcemove.relay.tables import TableClient
 from forcemove.transport.wire import OffersListed, encode
 
-__all__ = ["Listing", "ListWatchers"]
-
 PAGE = 16
 """Offers in one answer: with all their joins they fit into a frame."""
 _MOST_PAGES = 64

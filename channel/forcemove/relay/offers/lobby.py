@@ -22,8 +22,6 @@ from forcemove.transport.joins import JOINS, SignedJoin
 from forcemove.transport.offers import OFFERS, Offer, SignedOffer, withdrawal_digest
 from forcemove.transport.wire import JoinOffer, ListOffers, MakeOffer, WithdrawOffer
 
-__all__ = ["Lobby"]
-
 _LONGEST_OFFER = 7 * 24 * 60 * 60
 
 

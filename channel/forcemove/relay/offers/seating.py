@@ -15,8 +15,6 @@ from forcemove.transport.errors import Reason
 from forcemove.transport.joins import SignedJoin, meeting_table
 from forcemove.transport.offers import MIN_SEATS
 
-__all__ = ["Seating"]
-
 _FREE_FAILURES = 2
 """Joins of one address that may fail before the address has to wait until it may join the same offer again."""
 _LEAST_GUEST_SECONDS = 2.0

@@ -12,8 +12,6 @@ from forcemove.transport.joins import JOINS, SignedJoin
 from forcemove.transport.offers import OFFERS, SignedOffer
 from forcemove.transport.wire import OfferShown, encode
 
-__all__ = ["Gathering", "NotOffered", "Seated", "Shown"]
-
 
 class NotOffered(Exception):
     """The lobby refuses a request. `about`: the hash of the offer; `reason` and `detail` are sent to the client."""

@@ -9,8 +9,6 @@ from forcemove.relay.tables import TableClient
 from forcemove.transport.errors import Reason
 from forcemove.transport.wire import ALL_OFFERS, JoinOffer, ListOffers, MakeOffer, WatchOffer, WithdrawOffer
 
-__all__ = ["Request", "Visitor"]
-
 Request = MakeOffer | ListOffers | JoinOffer | WatchOffer | WithdrawOffer
 
 

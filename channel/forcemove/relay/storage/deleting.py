@@ -10,8 +10,6 @@ from forcemove.relay.storage.schema import ENTRY_COST, TABLE_COST
 from forcemove.relay.storage.space import Space
 from forcemove.store.session import SqliteSession
 
-__all__ = ["Deleting", "Idle"]
-
 _TABLES, _ENTRIES = 64, 256
 """How many tables one search finds, and how many entries one part has, at most."""
 _PART = 2**20

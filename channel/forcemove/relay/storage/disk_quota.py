@@ -15,8 +15,6 @@ from forcemove.relay.limits import Limits
 from forcemove.relay.storage.schema import ENTRY_COST, TABLE_COST
 from forcemove.transport.errors import Reason
 
-__all__ = ["FULL_DISK", "DiskQuota", "Quota", "account_id"]
-
 _LOG = logging.getLogger(__name__)
 FULL_DISK = "the disk takes nothing just now"
 _NO_BYTES = "the relay keeps as much as it may, or as your address may"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
-__all__ = ["Newest", "Recent"]
-
 _COST = 256
 """Bytes of memory that an entry takes besides its own."""
 

@@ -8,8 +8,6 @@ from forcemove.flow.history import NOTHING_READ
 from forcemove.store.migrations import MigrationStep
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["APPLICATION_ID", "ENTRY_COST", "STEPS", "TABLE_COST", "Entry", "StoredLog"]
-
 APPLICATION_ID = 0x464D_524C
 """In the header of every relay's store: "FMRL"."""
 ENTRY_COST, TABLE_COST = 160, 1_024

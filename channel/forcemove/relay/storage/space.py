@@ -9,8 +9,6 @@ from contextlib import suppress
 from forcemove.errors import JournalUnavailable
 from forcemove.store.session import SqliteSession
 
-__all__ = ["RESERVE", "Space"]
-
 RESERVE = 16 * 2**20
 """Bytes of the reserve, a file that is there to be deleted: deleting tables takes disk before it gives any back."""
 _WRITE_AHEAD_LOG = 32 * 2**20

@@ -28,8 +28,6 @@ from forcemove.store.session import SqliteSession
 from forcemove.store.sqlite import connect_file, connect_memory, open_file
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["MEMORY", "RelayStore", "open_store"]
-
 MEMORY = ":memory:"
 _INSERT = "INSERT INTO entries (log, place, author, id, entry, hash, total) VALUES "
 _INSERTS = [_INSERT + ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * count) for count in range(65)]

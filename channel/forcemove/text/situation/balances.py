@@ -9,8 +9,6 @@ from forcemove.protocol.machine.results import Share
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.moment import Moment
 
-__all__ = ["settled_shares"]
-
 
 def settled_shares(moment: Moment) -> tuple[tuple[Share, ...], str]:
     """Everybody's shares without what the running round has moved, which comes and goes with each turn; and how much

@@ -22,8 +22,6 @@ from forcemove.text.situation.moment import (
     paid_text,
 )
 
-__all__ = ["RUN_OUT", "ClockPanel", "clock_of"]
-
 RUN_OUT = "The clock has run out"
 
 _TWO = 2

@@ -18,8 +18,6 @@ from forcemove.text.reports import ending_text
 from forcemove.text.situation.clock import RUN_OUT
 from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text, results_of, shown_names
 
-__all__ = ["ENDINGS", "EVEN", "EndText", "end_of", "paid_to_you"]
-
 ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
 """How a channel has ended, in a sentence."""
 EVEN, _NOBODY, _REORGED = "No gain, no loss", "Nobody has won", "The deposits were undone"

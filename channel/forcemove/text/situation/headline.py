@@ -8,9 +8,6 @@ from forcemove.protocol.types import VariablePart
 from forcemove.rounds import GAME_OVER, position_line
 from forcemove.text.situation.moment import Moment, deposit_text, named, shown_names
 
-__all__ = ["headline_of", "names_for", "played_state", "state_before"]
-
-
 _IN_A_WALLET = {
     "deposit": "the deposit",
     "challenge": "the challenge",

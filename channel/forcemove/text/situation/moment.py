@@ -21,24 +21,6 @@ from forcemove.text.entries import name_at
 from forcemove.text.explanations import headline
 from forcemove.text.harmless import harmless
 
-__all__ = [
-    "Moment",
-    "by_itself",
-    "capitalised",
-    "change_text",
-    "clock_text",
-    "clock_time",
-    "count_text",
-    "deposit_text",
-    "depth_text",
-    "failure_text",
-    "gas_text",
-    "named",
-    "paid_text",
-    "results_of",
-    "shown_names",
-]
-
 _LONGEST = 40
 _MINUS = "\N{MINUS SIGN}"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from forcemove.text.situation.moment import clock_text
 
-__all__ = ["ABSENT", "presence_pattern", "presence_text"]
-
 ABSENT = 40.0
 """Seconds without a word after which somebody may be away: two signs that somebody is there were lost."""
 _MINUTE, _STEP = 60, 10

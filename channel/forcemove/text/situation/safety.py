@@ -12,8 +12,6 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import Moment, clock_text, depth_text, failure_text
 
-__all__ = ["SafetyWord", "safety_of", "silence_text"]
-
 _GWEI = 10**9
 
 

@@ -7,8 +7,6 @@ from forcemove.protocol.machine.channel import Channel, Phase
 from forcemove.text.harmless import harmless
 from forcemove.text.situation.moment import shown_names
 
-__all__ = ["PHASE_WORDS", "turn_text"]
-
 PHASE_WORDS = {
     Phase.CHECKING: "starting",
     Phase.PREFUND: "starting",

@@ -14,8 +14,6 @@ from forcemove.text.amounts import amount_text
 from forcemove.text.situation.moment import Moment, by_itself, capitalised, clock_time, gas_text, named, paid_text
 from forcemove.text.situation.presence import ABSENT
 
-__all__ = ["PUT_AWAY", "WayOut", "can_put_away", "leaving_text", "ways_out"]
-
 PUT_AWAY = "put-away"
 """The word for it."""
 

@@ -29,8 +29,6 @@ from forcemove.transport.links import public_url
 from forcemove.transport.reconnecting import SHORTEST, Reconnecting, keep_trying
 from forcemove.transport.terms import TableKind, TableTerms
 
-__all__ = ["JetStreamConnection"]
-
 _LOG = logging.getLogger(__name__)
 _SWEEP_SECONDS = 1.0
 _LONGEST_PAUSE = 1.0

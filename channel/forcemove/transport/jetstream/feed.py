@@ -23,8 +23,6 @@ from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-__all__ = ["LAST_SEQ", "NEW", "NEWEST", "POST_ID", "Delivered", "Feed", "From", "Live"]
-
 POST_ID, LAST_SEQ = "Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence"
 """Headers of a stored message: its id, and the number of the message before it under its subject, if the server had to
 check that; 0 for the first."""
@@ -200,7 +198,8 @@ def _numbers(reply: str) -> tuple[int, int, int]:
 class During(Protocol):
     """Runs a coroutine as long as there is a connection."""
 
-    async def __call__(self, doing: Coroutine[Any, Any, None]) -> None: ...
+    async def __call__(self, doing: Coroutine[Any, Any, None]) -> None:
+        """Run it; it is cancelled when the connection is lost."""
 
 
 class Live:

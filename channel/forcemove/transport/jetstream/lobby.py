@@ -30,8 +30,6 @@ from forcemove.transport.offers import (
     withdrawal_digest,
 )
 
-__all__ = ["JOIN_SECONDS", "JetStreamLobby"]
-
 JOIN_SECONDS = 60.0
 """Seconds that host and guest have to be at their table."""
 _POLL_SECONDS = 0.25

@@ -12,8 +12,6 @@ from msgspec import Struct
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-__all__ = ["NOT_FIRST", "Ack", "PublishQueue", "PendingPublish", "PublishError"]
-
 NOT_FIRST = 10_071
 """The server's error code for a message that had to be the first of its subject, and is not."""
 

@@ -25,8 +25,6 @@ from forcemove.transport.jetstream.publishing import PublishQueue
 from forcemove.transport.jetstream.streams import BUCKET, MAX_MESSAGE, prepare
 from forcemove.transport.links import public_url
 
-__all__ = ["FAILURES", "NatsSession"]
-
 FAILURES = (nats.errors.Error, OSError, TimeoutError)
 """The errors of a lost connection, or of a server that is not ready."""
 _ANSWER_SECONDS = 5.0

@@ -22,8 +22,6 @@ from forcemove.transport.jetstream.streams import MAX_OFFERED
 from forcemove.transport.joins import JOINS, OfferStatus, SignedJoin, presence_digest, read_joins
 from forcemove.transport.terms import Number
 
-__all__ = ["LONGEST_OFFER", "VERSION", "LobbyEntry", "StoredOffer", "read_entry"]
-
 VERSION = 2
 """The version of the values that this program writes and reads."""
 LONGEST_OFFER = 7 * 86_400

@@ -13,18 +13,6 @@ from forcemove.transport.errors import StreamUnsuitable
 from forcemove.transport.limits import CHANNEL_ENTRIES, GAME_ENTRIES, MAX_ENTRY
 from forcemove.transport.terms import TableKind
 
-__all__ = [
-    "BUCKET",
-    "CONFIGS",
-    "LOBBY",
-    "LOBBY_SUBJECT",
-    "MAX_MESSAGE",
-    "MAX_OFFERED",
-    "STREAMS",
-    "prepare",
-    "subject_of",
-]
-
 _DAY = 86_400
 _HEADERS = 1_024
 """Bytes of headers that a message may have in addition to its entry."""

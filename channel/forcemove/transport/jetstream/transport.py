@@ -27,8 +27,6 @@ from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTE
 from forcemove.transport.remote_log import RemoteLog, finish
 from forcemove.transport.terms import TableKind
 
-__all__ = ["JetStreamTransport"]
-
 _ID_BYTES = 16
 _ACK_SECONDS = 5.0
 """Seconds after which a post that was not answered is sent again."""

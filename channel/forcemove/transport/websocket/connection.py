@@ -26,8 +26,6 @@ from forcemove.transport.websocket.transport import NewConnection, WebSocketTran
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-__all__ = ["RelayConnection"]
-
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 64
 """Messages and entries that are taken in before other tasks get their turn, however many have come."""

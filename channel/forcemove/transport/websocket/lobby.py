@@ -33,8 +33,6 @@ from forcemove.transport.offers import (
 )
 from forcemove.transport.reconnecting import InTime
 
-__all__ = ["WebSocketLobby"]
-
 _REQUEST_ID = 8
 """Bytes."""
 _LIST_WATCH = b"list"

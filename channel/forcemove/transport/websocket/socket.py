@@ -16,8 +16,6 @@ from forcemove.connecting import connection_words
 from forcemove.errors import MalformedBytes
 from forcemove.transport.limits import MAX_FRAME
 
-__all__ = ["CUT_OFF", "Socket", "open_socket", "reason_of"]
-
 CUT_OFF = (None, aiohttp.WSCloseCode.ABNORMAL_CLOSURE)
 """The close codes of a connection that nobody has closed."""
 _CLOSED = (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMsgType.CLOSED)

@@ -21,8 +21,6 @@ from forcemove.transport.errors import LogReplaced, Reason, refusal
 from forcemove.transport.remote_log import RemoteLog, finish
 from forcemove.transport.terms import TableKind, TableTerms, proof_digest
 
-__all__ = ["NewConnection", "WebSocketTransport"]
-
 _PROOF_SECONDS = 300
 """How long a proof may take to arrive; clocks may differ by as much."""
 _LAST = UINT64_MAX >> 1

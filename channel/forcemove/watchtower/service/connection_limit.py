@@ -14,8 +14,6 @@ from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import url_of
 from forcemove.watchtower.service.limits import ServiceLimits
 
-__all__ = ["ConnectionLimit"]
-
 
 class ConnectionLimit:
     """Limits connections. `connections`: how many there are; `turned_away`: how many were refused."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from forcemove.serving.limits import require_positive
 
-__all__ = ["ServiceLimits"]
-
 
 @dataclass(frozen=True)
 class ServiceLimits:

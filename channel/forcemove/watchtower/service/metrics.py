@@ -9,8 +9,6 @@ from forcemove.serving.metrics import MetricsRegistry
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.service.worker import TowerSnapshot
 
-__all__ = ["TowerMetrics"]
-
 
 class TowerMetrics:
     """The numbers of one tower."""

@@ -47,8 +47,6 @@ from forcemove.watchtower.service.metrics import TowerMetrics
 from forcemove.watchtower.service.worker import ServiceWorker, TooManyWaiting
 from forcemove.watchtower.tower import Tower
 
-__all__ = ["APPOINTMENT_PATH", "MEDIA_TYPE", "MakeTower", "ServiceSettings", "outcome_of", "serve"]
-
 _LOG = logging.getLogger(__name__)
 APPOINTMENT_PATH = "/appointments"
 MEDIA_TYPE = "application/octet-stream"

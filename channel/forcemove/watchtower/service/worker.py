@@ -21,8 +21,6 @@ from forcemove.errors import ForcemoveError
 from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove.watchtower.tower import Tower
 
-__all__ = ["ServiceWorker", "TowerSnapshot", "TooManyWaiting"]
-
 _LOG = logging.getLogger(__name__)
 ResultT = TypeVar("ResultT")
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from js import AbortSignal, Object, fetch  # type: ignore[import-not-found]  # the worker's
 from pyodide.ffi import JsException, to_js  # type: ignore[import-not-found]  # there in a browser alone
 
-__all__ = ["Answer", "post", "reason_of"]
-
 
 class Answer(NamedTuple):
     """What came back: the status, the body, and the Retry-After header, empty where there is none, or where the server

@@ -14,8 +14,6 @@ from typing import Any, Self, TypeVar
 
 from pyodide.ffi import run_sync  # type: ignore[import-not-found]  # there in a browser alone
 
-__all__ = ["Condition", "Thread", "aside", "start_thread", "complete", "pause", "wait"]
-
 T = TypeVar("T")
 
 

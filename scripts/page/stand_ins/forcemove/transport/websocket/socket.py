@@ -15,8 +15,6 @@ from pyodide.ffi import create_proxy, to_js  # type: ignore[import-not-found]  #
 
 from forcemove.errors import MalformedBytes
 
-__all__ = ["CUT_OFF", "Socket", "open_socket", "reason_of"]
-
 CUT_OFF = (None, 1006)
 """The close codes of a connection that nobody has closed."""
 _OPEN = 1
