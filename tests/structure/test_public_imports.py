@@ -1,4 +1,5 @@
-"""Our games are made of what anybody's game can be made of: of the names that are stable for programs."""
+"""Our games are made of what anybody's game can be made of: of the names that are stable for programs. Only what is
+stable, or passed on, is listed."""
 
 from __future__ import annotations
 
@@ -47,6 +48,29 @@ def test_games_use_what_anybodys_game_can_use() -> None:
     assert {
         module: found for module, path in games.items() if (found := [*hidden_names(path.read_text("utf-8"))])
     } == {}
+
+
+def test_names_are_listed_where_they_are_stable_or_passed_on_and_nowhere_else() -> None:
+    listed = {module for module, path in source_files().items() if _lists_its_own(path.read_text("utf-8"))}
+    assert sorted(each for each in listed if each != "forcemove" and not _is_stable(each)) == []
+
+
+def _lists_its_own(source: str) -> bool:
+    """Whether a module has an `__all__` in which no name is another module's."""
+    tree = ast.parse(source)
+    imported = {
+        each.asname or each.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names
+    }
+    return any(
+        isinstance(node, ast.Assign)
+        and ast.unparse(node.targets[0]) == "__all__"
+        and not _strings(node.value) & imported
+        for node in tree.body
+    )
+
+
+def _strings(listed: ast.expr) -> set[object]:
+    return {node.value for node in ast.walk(listed) if isinstance(node, ast.Constant)}
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from forcemove.history.tokens import TokenFacts
     from forcemove.sessions.service import TableService
 
-__all__ = ["browse"]
-
 
 @click.command()
 @click.option(

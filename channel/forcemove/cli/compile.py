@@ -10,8 +10,6 @@ from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.terminal import waiting
 from forcemove.program import program
 
-__all__ = ["compile_"]
-
 
 @click.command("compile")
 @click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))

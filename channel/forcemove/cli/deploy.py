@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from forcemove.chain.progress import Progress
     from forcemove.cli.terminal import Terminal
 
-__all__ = ["book_path", "deploy", "open_book", "open_node", "require_not_mainnet"]
-
 MAINNET = 1
 
 

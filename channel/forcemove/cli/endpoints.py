@@ -18,8 +18,6 @@ from forcemove.errors import ForcemoveError
 if TYPE_CHECKING:
     from forcemove.chain.chain import Chain
 
-__all__ = ["endpoint_name", "open_nodes", "require_lasting"]
-
 _LOCAL = ("eth-tester", "anvil")
 _NOT_KNOWN = 0
 """No chain has this id (EIP-155). It stands for the chain of an endpoint that has not named its chain yet."""

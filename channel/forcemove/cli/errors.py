@@ -20,15 +20,6 @@ from forcemove.program import as_called
 from forcemove.text.explanations import explain
 from forcemove.text.harmless import harmless
 
-__all__ = [
-    "EXIT_ERROR",
-    "EXIT_INTERRUPTED",
-    "Explained",
-    "MainnetRefused",
-    "run",
-    "words_of",
-]
-
 EXIT_ERROR = 1
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "FORCEMOVE_DEBUG"

@@ -16,8 +16,6 @@ from forcemove.cli.errors import Explained
 from forcemove.protocol.signing import Key
 from forcemove.text.amounts import format_amount
 
-__all__ = ["DEVELOPMENT_IDS", "Funded", "NotADevelopmentChain", "fund", "require_development_chain"]
-
 DEVELOPMENT_IDS = frozenset({1337, 31337})
 """The chain ids of anvil, hardhat, ganache and `geth --dev`. No chain on which ether is worth anything has one of
 them."""

@@ -41,8 +41,6 @@ from forcemove.protocol.codec.wire import SignedStateFile
 if TYPE_CHECKING:
     from forcemove.chain.book import AddressBook
 
-__all__ = ["inspect"]
-
 
 @click.command()
 @click.argument("what", metavar="FILE|HEX|CHANNEL")

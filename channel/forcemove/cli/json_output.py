@@ -25,8 +25,6 @@ from forcemove.text.harmless import harmless
 if TYPE_CHECKING:
     from forcemove.inspect.documents import CommandErrorJson, Document
 
-__all__ = ["detail_json", "error_json", "print_document", "print_failure", "wants_json"]
-
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 
 

@@ -22,8 +22,6 @@ from forcemove.keys.key_files import PRIVATE_KEY_VARIABLE, UNLOCK_VARIABLE
 from forcemove.protocol.signing import Key
 from forcemove.text.amounts import format_amount
 
-__all__ = ["key", "open_key_file", "open_with_passphrase"]
-
 Opened = TypeVar("Opened")
 _FILE = click.argument("file", type=FILE)
 _TRIES = 3

@@ -22,8 +22,6 @@ from forcemove.program import program
 if TYPE_CHECKING:
     from forcemove.transport.offers import Offer
 
-__all__ = ["lobby"]
-
 _MOST = 200
 """Offers of a list that is printed once."""
 

@@ -15,8 +15,6 @@ from forcemove.cli.json_output import wants_json
 from forcemove.cli.streams import open_streams
 from forcemove.cli.terminal import wants_colours
 
-__all__ = ["call", "forcemove", "main"]
-
 _COMMANDS = {
     "demo": "Watch players open a channel, play, and settle; disputes included.",
     "deploy": "Deploy the adjudicator and the games to a chain.",

@@ -11,8 +11,6 @@ import click
 from forcemove.cli.errors import Explained
 from forcemove.cli.wrapping import echo
 
-__all__ = ["new"]
-
 
 @click.command()
 @click.argument("game", metavar="GAME")

@@ -9,8 +9,6 @@ from typing import TypeVar
 import click
 from click.core import ParameterSource
 
-__all__ = ["ENDPOINT", "FILE", "JSON", "NODE", "PAGE", "is_typed", "require_no_page_options", "together"]
-
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 FILE = click.Path(dir_okay=False, path_type=Path)

@@ -12,8 +12,6 @@ from forcemove.protocol.machine.results import ChannelResult, Ending, Share
 from forcemove.text.amounts import show_asset
 from forcemove.text.reports import ReportEntry, ending_text, report_parts
 
-__all__ = ["WIDTH", "page", "result_lines", "show_field", "show_title"]
-
 WIDTH = 16
 """Columns of a field's name."""
 

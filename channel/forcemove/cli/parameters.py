@@ -13,8 +13,6 @@ from forcemove.program import as_called
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount
 
-__all__ = ["ADDRESS", "AMOUNT", "GAME_NAME", "KEY_FILE", "OWN_KEY"]
-
 
 class _Address(click.ParamType[bytes]):
     """`0x` and 40 hexadecimal digits, as 20 bytes."""

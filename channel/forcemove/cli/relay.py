@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from ssl import SSLContext
 
-__all__ = ["relay"]
-
 
 _LIMITS = {
     "connections": "Connections at once.",

@@ -12,8 +12,6 @@ import click
 from forcemove.cli.options import together
 from forcemove.cli.wrapping import echo
 
-__all__ = ["HostAndPort", "json_option", "listen_option", "log_to_stderr", "say_ready", "with_limits"]
-
 
 class HostAndPort(click.ParamType[tuple[str, int]]):
     """HOST:PORT."""

@@ -14,8 +14,6 @@ from typing import Any, TextIO
 
 import click
 
-__all__ = ["open_streams"]
-
 _PATIENCE, _LAST_PATIENCE = 0.25, 5.0
 """Seconds that a line waits for a reader that does not read, once until it reads again; and that a program does which
 ends."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from forcemove.sessions.playing.content import TableContent
 
-__all__ = ["Terminal", "TerminalOutput", "has_terminal", "waiting", "wants_colours"]
-
 _BLANK = " " * 12
 _SPINNER_CELLS = 4
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from forcemove.chain.threads import aside
 
-__all__ = ["TypedLines", "ask", "ask_in_thread"]
-
 
 def ask(question: Callable[..., Any], text: str, **options: Any) -> Any:
     """The answer to a `question` of click's, on standard error. What was typed before it is shown answers nothing."""

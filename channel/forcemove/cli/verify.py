@@ -14,8 +14,6 @@ from forcemove.cli.options import FILE, JSON, NODE
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 
-__all__ = ["verify"]
-
 
 @click.command()
 @NODE

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from forcemove.protocol.app import Rules
     from forcemove.protocol.signing import Key
 
-__all__ = ["watch"]
-
 _ROOM = "forcemove.watchtower"
 _LOG = logging.getLogger(f"{_ROOM}.command")
 _BUDGET = 10**17

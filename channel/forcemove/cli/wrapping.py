@@ -12,8 +12,6 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["echo", "shown_width", "width_of", "wrapped"]
-
 _WORDS = re.compile(r"[^\s`]*`[^`\n]*`\S*|\S+")
 _LABEL = re.compile(r"^ *\S+(?: \S+){0,3}? {2,}(?:\d+ {2,})?(?=\S)")
 """A name in a column of its own, or a name with a number, before its text."""

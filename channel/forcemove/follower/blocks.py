@@ -17,8 +17,6 @@ from forcemove.follower.errors import BehindItself, HeadTooFar
 from forcemove.follower.head import Head
 from forcemove.follower.on_chain_view import Checkpoint
 
-__all__ = ["Block", "Blocks", "ask_block"]
-
 _REMEMBERED = 256
 """How many blocks' hashes are remembered to find a fork, besides the early one."""
 _LOOKS_BEHIND = 3

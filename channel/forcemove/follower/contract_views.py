@@ -16,8 +16,6 @@ from forcemove.follower.blocks import Block
 from forcemove.follower.followed_channel import FollowedChannel, StatusTime
 from forcemove.protocol.words import status_word
 
-__all__ = ["ContractViews", "WatchedStatus"]
-
 Value = TypeVar("Value")
 _STATUSES, _HOLDINGS, _CREDITS = 5_000, 1_000, 20
 """How many channels' statuses and holdings are asked for in one call, and how many credits side by side."""

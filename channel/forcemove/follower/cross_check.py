@@ -24,8 +24,6 @@ from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.machine.inputs import Clock, Payout, ViewsDiffer
 from forcemove.protocol.words import Mode
 
-__all__ = ["Combined", "EndpointHealth", "EndpointView", "combine", "combined_time", "is_live", "wrong_with"]
-
 _SILENT = 30.0
 """Seconds after which an endpoint that is asked and answers nothing is left out."""
 _STUCK = 120.0

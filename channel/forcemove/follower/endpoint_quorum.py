@@ -37,8 +37,6 @@ from forcemove.follower.turns import TurnClock
 from forcemove.protocol.machine.inputs import ChainChange, ChainUpdate, CreditSeen, HoldingsSeen, LogSeen, ViewsDiffer
 from forcemove.protocol.machine.record import Record
 
-__all__ = ["EndpointQuorum", "QuorumUpdate", "ShownLogs"]
-
 _PENDING_EVERY = 5.0
 """Seconds after which the pending block's time is read again on a chain whose clock nobody moves."""
 

@@ -22,8 +22,6 @@ from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.follower import Follower, FollowerLook
 from forcemove.follower.on_chain_view import OnChainView
 
-__all__ = ["EndpointViewer"]
-
 
 @dataclass
 class _Checked:

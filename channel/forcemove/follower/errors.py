@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import ChainError, ForcemoveError, PassingError
 
-__all__ = [
-    "AnotherChain",
-    "BehindItself",
-    "EndpointContradicted",
-    "EndpointLeftOut",
-    "EndpointStuck",
-    "EndpointsDisagree",
-    "HeadTooFar",
-    "LogsLeftOut",
-    "StillReading",
-    "TimeInDoubt",
-]
-
 
 class LogsLeftOut(PassingError):
     """The endpoint's logs of a channel do not lead to what the adjudicator itself says of it at that block: it has left

@@ -10,8 +10,6 @@ from forcemove.chain.asking import Steps
 from forcemove.follower.on_chain_view import Checkpoint
 from forcemove.protocol.agreement import Agreement
 
-__all__ = ["FollowRequest"]
-
 IsGenuine = Callable[[Adjudicator], Steps[bool]]
 
 

@@ -15,8 +15,6 @@ from forcemove.protocol.logs import Deposited, begins_payout
 from forcemove.protocol.machine.record import EMPTY_RECORD, Record, fold
 from forcemove.protocol.words import Holdings, Status, word_key
 
-__all__ = ["FollowedChannel", "Origin", "StatusTime"]
-
 Ranges = tuple[tuple[int, int], ...]
 """The first and last number of each of some ranges of blocks."""
 

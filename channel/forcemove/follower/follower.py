@@ -40,8 +40,6 @@ from forcemove.follower.origins import Origins
 from forcemove.follower.shown_channels import ShownChannels
 from forcemove.protocol.words import word_key
 
-__all__ = ["Follower", "FollowerLook"]
-
 _CYCLE = 5.0
 """Seconds after which a look asks nothing more that the next one can ask, too."""
 

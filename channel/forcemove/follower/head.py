@@ -16,8 +16,6 @@ from forcemove.chain.errors import EndpointFailed
 from forcemove.chain.rpc import as_bytes, as_number
 from forcemove.errors import ForcemoveError
 
-__all__ = ["Head", "HeadReader"]
-
 _SLOW = 15
 """Where this many times the seconds of the last reading are longer, the pending block is asked for after these."""
 

@@ -20,8 +20,6 @@ from forcemove.chain.learned import Learned
 from forcemove.errors import ForcemoveError
 from forcemove.follower.followed_channel import FollowedChannel
 
-__all__ = ["LogRangeReader"]
-
 _MOST_BLOCKS = 5_000
 """How many blocks of logs are asked for at once."""
 _MOST_IDS = 300

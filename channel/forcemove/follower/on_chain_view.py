@@ -10,8 +10,6 @@ from forcemove.follower.errors import StillReading
 from forcemove.protocol.machine.record import Record
 from forcemove.protocol.words import Mode, Status
 
-__all__ = ["Checkpoint", "OnChainView"]
-
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:

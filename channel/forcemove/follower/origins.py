@@ -16,8 +16,6 @@ from forcemove.follower.followed_channel import FollowedChannel, Origin
 from forcemove.follower.head import Head
 from forcemove.protocol.words import word_key
 
-__all__ = ["Origins", "find_elsewhere"]
-
 
 def find_elsewhere(
     adjudicator: Adjudicator, channel_id: bytes, assets: Iterable[bytes], origin: Origin

@@ -11,8 +11,6 @@ from forcemove.follower.follow_request import FollowRequest
 from forcemove.follower.on_chain_view import Checkpoint, OnChainView
 from forcemove.protocol.machine.inputs import ViewsDiffer
 
-__all__ = ["ReportedChannel"]
-
 
 @dataclass(frozen=True)
 class ReportedChannel:

@@ -12,8 +12,6 @@ from forcemove.follower.followed_channel import FollowedChannel
 from forcemove.follower.on_chain_view import OnChainView
 from forcemove.protocol.errors import ChannelIdUsed
 
-__all__ = ["ShownChannels"]
-
 
 class ShownChannels:
     """What one follower has shown of its channels last."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-__all__ = ["TurnClock"]
-
 _GAP, _LONGEST_LOOK, _FOR_EACH = 5.0, 20.0, 0.002
 """Seconds between two turns that are a standstill: usually, and where a turn may wait for a look; how many more for
 each channel of which a turn's owner was given something: for thousands a slow machine works for more than five."""

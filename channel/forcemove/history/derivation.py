@@ -16,16 +16,6 @@ from forcemove.protocol.machine.effects import Submission, operation_name
 from forcemove.protocol.machine.peer_messages import require_signatures
 from forcemove.protocol.types import MIN_PARTICIPANTS, SignedState
 
-__all__ = [
-    "author_of",
-    "log_entries",
-    "mined_entries",
-    "refused_entries",
-    "request_entries",
-    "request_of",
-    "state_entries",
-]
-
 
 def author_of(channel: Channel, refused: SignedState | None) -> int | None:
     """Whose fault a refused message is: the index of the only counterparty; among more, that of the mover who has

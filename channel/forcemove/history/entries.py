@@ -14,28 +14,6 @@ from msgspec import Struct
 from forcemove.protocol.logs import Log
 from forcemove.protocol.types import Signature, SignedState
 
-__all__ = [
-    "AppointmentAcknowledged",
-    "ConnectionLost",
-    "ConnectionRestored",
-    "Entry",
-    "EntryKinds",
-    "EntryWithoutState",
-    "FaultFound",
-    "LogIncluded",
-    "LogPosition",
-    "LogReorged",
-    "SignatureAdded",
-    "StateAccepted",
-    "StateSigned",
-    "TxMined",
-    "TxRefused",
-    "TxReorged",
-    "TxRequested",
-    "TxSent",
-    "kinds_of",
-]
-
 
 class EntryKinds(IntFlag):
     """Kinds of entries, so that a journal can be asked for some of them. The numbers are in the journal."""

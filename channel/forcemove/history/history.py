@@ -19,8 +19,6 @@ from forcemove.history.entries import (
 from forcemove.history.packing import unpack
 from forcemove.protocol.types import VariablePart
 
-__all__ = ["MAX_ENTRIES", "ChannelHistory", "decode_history"]
-
 MAX_ENTRIES = 10_000
 """The newest entries of a channel that are kept."""
 _SIGNED = frozenset({StateSigned, StateAccepted, SignatureAdded})

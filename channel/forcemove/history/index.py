@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from forcemove.history.entries import Entry, LogIncluded, LogReorged, TxMined, TxRefused, TxReorged, TxRequested
 
-__all__ = ["HistoryIndex"]
-
 LogKey = tuple[bytes, int]
 """The hash of a log's block, and the log's index in the block."""
 

@@ -28,20 +28,6 @@ from forcemove.protocol.machine.results import ChannelResult, Share, result_of, 
 from forcemove.protocol.rules import build_proof_from_record, build_support_proof
 from forcemove.protocol.types import SignedState, VariablePart
 
-__all__ = [
-    "CHALLENGE",
-    "LEAVE",
-    "MOVE",
-    "Option",
-    "OptionKind",
-    "ChainDepth",
-    "Overview",
-    "PendingTransaction",
-    "Safety",
-    "Silence",
-    "overview",
-]
-
 OptionKind = str
 """`move`, `challenge` or `leave`."""
 MOVE, CHALLENGE, LEAVE = "move", "challenge", "leave"

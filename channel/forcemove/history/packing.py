@@ -16,8 +16,6 @@ from forcemove.history.entries import Entry, EntryWithoutState, StateAccepted, S
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.types import Allocation, Outcome, Signature, SignedState, VariablePart
 
-__all__ = ["pack", "unpack"]
-
 _WHAT = "history"
 
 

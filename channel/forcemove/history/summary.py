@@ -13,17 +13,6 @@ from forcemove.history.tokens import TokenFacts, Tokens
 from forcemove.protocol.machine.channel import OVER, Channel, Phase
 from forcemove.protocol.machine.results import ChannelResult, Ending, Share, result_of
 
-__all__ = [
-    "Amounts",
-    "ChannelSummary",
-    "left_in",
-    "ours_in",
-    "pack_present",
-    "pack_profile",
-    "summarise",
-    "unpack_summary",
-]
-
 _VERSION, _PRESENT_VERSION = 2, 2
 # A profile of version 1 has no names; a present of version 1 takes the newest state for what was paid.
 Amounts = tuple[tuple[bytes, int], ...]

@@ -9,8 +9,6 @@ from msgspec import Struct
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import require_bytes
 
-__all__ = ["MAX_DECIMALS", "TokenFacts", "Tokens"]
-
 MAX_DECIMALS = 77
 """Digits that can stand after the point of a token's amount: a 256-bit number has no more."""
 

@@ -37,8 +37,6 @@ from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.offers import MIN_SEATS
 from forcemove.transport.terms import TableKind, TableTerms
 
-__all__ = ["ChannelGameRunner"]
-
 
 class ChannelGameRunner:
     """Plays one game in channels."""

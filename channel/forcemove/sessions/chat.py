@@ -17,8 +17,6 @@ from forcemove.transport.chat import MAX_CHAT, ChatLine, SignedChat
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["TableChat"]
-
 _KEPT = 8
 """Lines that a page shows."""
 _LINES_PER_SECOND, _AT_ONCE = 0.5, 5.0

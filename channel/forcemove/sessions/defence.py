@@ -38,8 +38,6 @@ from forcemove.workers.chain_defaults import LOCAL_CHAINS
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["Defence", "Nobody"]
-
 _READ_JOURNAL_EVERY = 30.0
 _AGAIN_AFTER = 30.0
 """Seconds for which a channel that we could do nothing for is left alone, unless its status changes."""

@@ -4,27 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import CounterpartyError, ForcemoveError, LocalError
 
-__all__ = [
-    "CannotPayIn",
-    "ChallengeTooShort",
-    "DepositsOverLimit",
-    "FaultAtTable",
-    "GameNotInBook",
-    "GuestMissing",
-    "HostMissing",
-    "JournalOfOtherPlayer",
-    "MoveTimeTooShort",
-    "NeverFunded",
-    "NoSuchToken",
-    "OfferDiffers",
-    "OfferOver",
-    "OtherSilent",
-    "StakeTooLow",
-    "StakesRefused",
-    "TokenUnclear",
-    "TooFewTokens",
-]
-
 
 class OfferDiffers(CounterpartyError):
     """The offer names another `what` than we play with: `offered`, and not `ours`."""

@@ -26,8 +26,6 @@ from forcemove.text.names import full_name
 from forcemove.transport.connect import Connection, connect_relay
 from forcemove.transport.faults import FAULT_SECONDS
 
-__all__ = ["LogGameRunner"]
-
 
 class LogGameRunner:
     """Plays one game over a table's log."""

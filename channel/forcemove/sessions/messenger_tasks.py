@@ -16,8 +16,6 @@ from forcemove.transport.connect import messenger_to
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.transport.terms import TableTerms
 
-__all__ = ["carry", "messenger_for", "until_delivered", "until_sent"]
-
 _SENDING_SECONDS = 60.0
 
 

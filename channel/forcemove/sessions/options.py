@@ -10,8 +10,6 @@ from forcemove.transport.connect import Connection
 from forcemove.transport.links import Link
 from forcemove.transport.offers import Offer
 
-__all__ = ["FindIntent", "HostGame", "JoinGame", "TableOptions", "Wallet", "Intent"]
-
 
 @dataclass(frozen=True, slots=True)
 class JoinGame:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from forcemove.transport.links import Link
     from forcemove.transport.offers import Offer
 
-__all__ = ["Ask", "Chat", "LogSeat", "Output", "PlayerSeat", "TableGame", "TablePort"]
-
 
 class Output(Protocol):
     """Where a table is shown."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Hashable
 
 from forcemove.text.situation.presence import ABSENT
 
-__all__ = ["TablePresence", "seconds_asleep_too"]
-
 
 def seconds_asleep_too() -> float:
     """Seconds that do not go back, and go on while the machine sleeps, where the system has such a clock."""

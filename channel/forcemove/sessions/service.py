@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from forcemove.store.journal import Journal
     from forcemove.watchtower.client import TowerClient
 
-__all__ = ["TableService"]
-
 _SAFE_SECONDS = 5.0
 _UNKEPT = "What you do is not sent before it is kept."
 

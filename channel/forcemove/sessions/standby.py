@@ -14,8 +14,6 @@ from forcemove.errors import PassingError
 from forcemove.node.errors import ChannelInUse
 from forcemove.text.explanations import headline
 
-__all__ = ["relay_pauses", "when_answered", "when_free"]
-
 _SHORTEST, _LONGEST = 0.2, 5.0
 """Seconds that a lease is waited for at a time."""
 _PAUSE, _LONGEST_PAUSE = 1.0, 5.0

@@ -30,8 +30,6 @@ from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link, public_url
 from forcemove.transport.offers import Offer, OtherOfferShown
 
-__all__ = ["PlayTable"]
-
 _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
 """The errors that a relay alone can cause."""
 

@@ -15,22 +15,6 @@ from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel, Sto
 from forcemove.store.schema import CHANNELS, ORIGINS, SEEDS, checksum
 from forcemove.store.statements import chunks, insert_for, require_sound, upsert
 
-__all__ = [
-    "KnownVersions",
-    "ids_of",
-    "keep_seed",
-    "load",
-    "load_all",
-    "load_many",
-    "lock",
-    "put",
-    "raise_versions",
-    "save",
-    "seal",
-    "summaries",
-    "versions_of",
-]
-
 KnownVersions = dict[bytes, tuple[int, int]]
 """Version and ownership of channels."""
 _PLAYABLE = (Ownership.ACTIVE, Ownership.FINISHED, Ownership.BACKUP)

@@ -13,8 +13,6 @@ import time
 from contextlib import suppress
 from hashlib import sha256
 
-__all__ = ["is_clean", "mark_clean"]
-
 _SECOND = 10**9
 _STEP = 100
 """Nanoseconds: no usual file system keeps a time less exactly, but those of whole seconds."""

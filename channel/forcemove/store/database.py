@@ -16,8 +16,6 @@ from forcemove.store.clean_end import mark_clean
 from forcemove.store.errors import JournalDamaged, JournalFileLost, JournalUnwritable
 from forcemove.store.same_file import SameFile
 
-__all__ = ["UnixClock", "Database", "driver_of"]
-
 UnixClock = Callable[[], float]
 """Returns Unix seconds."""
 COPY_AFTER = 30.0

@@ -4,25 +4,6 @@ from __future__ import annotations
 
 from forcemove.errors import JournalError, JournalUnavailable, LocalError
 
-__all__ = [
-    "AlreadyMoved",
-    "ImportRefused",
-    "JournalBusy",
-    "JournalDamaged",
-    "JournalFileLost",
-    "JournalOfNewerProgram",
-    "JournalUnreachable",
-    "JournalUnusable",
-    "JournalUnwritable",
-    "LeaseNotHeld",
-    "NotInOutbox",
-    "NotAJournal",
-    "NotInFlight",
-    "ChannelNotStored",
-    "NonceTaken",
-    "PostgresqlMissing",
-]
-
 # ------------------------------------------------------------------------------------------------------------- opening
 
 

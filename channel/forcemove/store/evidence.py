@@ -11,8 +11,6 @@ from forcemove.store.records import Evidence, StoredEvidence
 from forcemove.store.schema import EVIDENCE, checksum
 from forcemove.store.statements import require_sound
 
-__all__ = ["MAX_OF_A_CHANNEL", "MAX_OF_ALL", "MAX_OF_A_KIND", "load", "put"]
-
 MAX_OF_A_KIND = 10
 """Pieces of one kind in one channel: a flood of one kind drowns no other."""
 MAX_OF_A_CHANNEL = 50

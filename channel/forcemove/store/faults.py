@@ -14,8 +14,6 @@ from sqlalchemy.exc import DBAPIError
 from forcemove.errors import JournalError
 from forcemove.store import errors
 
-__all__ = ["of_sqlalchemy", "of_sqlite"]
-
 _Kind = Callable[[str, str], JournalError]
 """Makes an error from the place and the reason."""
 

@@ -15,8 +15,6 @@ from forcemove.store.records import HistoryRow, StoredHistory
 from forcemove.store.schema import HISTORY, RECENT_HISTORY, checksum
 from forcemove.store.statements import chunks
 
-__all__ = ["ALL_KINDS", "MAX_ROWS", "append", "gather", "gather_all", "load", "put", "rows_of"]
-
 ALL_KINDS = 2**63 - 1
 MAX_ROWS = 10_000
 """The newest rows of a channel that are kept."""

@@ -14,8 +14,6 @@ from forcemove.store.meetings import Meetings
 from forcemove.store.towers import Towers
 from forcemove.store.transactions import Transactions
 
-__all__ = ["Journal"]
-
 MAX_TABLE_NAME = 128
 
 

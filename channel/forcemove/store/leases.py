@@ -22,8 +22,6 @@ from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefus
 from forcemove.store.schema import LEASES
 from forcemove.store.statements import chunks, insert_for
 
-__all__ = ["Leases", "require_held", "text_of"]
-
 MAX_SECONDS = 24 * 60 * 60
 """The longest lease; nobody could wait for a longer one."""
 _RELEASED = 0

@@ -11,8 +11,6 @@ from forcemove.store.database import Database
 from forcemove.store.schema import MEETINGS, checksum
 from forcemove.store.statements import require_sound, upsert
 
-__all__ = ["Meetings"]
-
 
 class Meetings:
     """Meetings by the ids of their tables (32 bytes). Bodies are bytes, which only the caller can read."""

@@ -13,8 +13,6 @@ from sqlalchemy import Connection, inspect, select
 from forcemove.store.errors import JournalOfNewerProgram, NotAJournal
 from forcemove.store.schema import METADATA, VERSIONS
 
-__all__ = ["STEPS", "MigrationStep", "bring_up_to_date", "format_of"]
-
 MigrationStep = Sequence[str]
 """Statements; what differs between databases is in braces: the types `{bytes}` and `{number}`, a key that grows by
 itself; `{row}`, such a key whose values may come back once its table is empty; and `{postgresql}`, which begins a

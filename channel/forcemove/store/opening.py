@@ -21,8 +21,6 @@ from forcemove.store.migrations import STEPS, MigrationStep, bring_up_to_date
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.store.schema import LEASES
 
-__all__ = ["MEMORY", "open_image", "open_journal"]
-
 MEMORY = ":memory:"
 _POSTGRESQL = ("postgresql://", "postgres://")
 _IMAGE = "image"

@@ -13,8 +13,6 @@ from forcemove.store.database import Database, UnixClock
 from forcemove.store.errors import JournalUnusable, PostgresqlMissing
 from forcemove.store.migrations import MigrationStep, bring_up_to_date
 
-__all__ = ["open_server"]
-
 CONNECT_SECONDS = 5
 """How long we wait for a server to answer."""
 _ONE_AT_A_TIME = 0x464D_4A4C

@@ -15,8 +15,6 @@ try:
 except ImportError:  # pragma: no cover  # on systems without such locks everybody is waited for
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Presence"]
-
 
 class Presence:
     """The presence of one owner of leases. No file is written before `show`."""

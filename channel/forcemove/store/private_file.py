@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["write_private"]
-
 
 def write_private(path: Path, data: bytes) -> None:
     """Write a file, over one that may be there; it is on the disk when this returns. Raises `OSError`."""

@@ -12,8 +12,6 @@ from forcemove.store.records import OVER, ChannelUpdate
 from forcemove.store.schema import CHANNELS, EVIDENCE, HISTORY, OUTBOX, TRANSACTIONS
 from forcemove.store.statements import chunks
 
-__all__ = ["leftovers", "prune"]
-
 
 def leftovers(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
     """Of those channels that have any, how many rows of history and evidence there are, and of how many bytes."""

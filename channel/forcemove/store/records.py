@@ -14,40 +14,6 @@ from msgspec import Struct
 from forcemove.errors import InvalidValue
 from forcemove.protocol.types import UINT256_MAX, require_bytes, require_uint
 
-__all__ = [
-    "MAX_EVIDENCE",
-    "OVER",
-    "OWNER_LENGTH",
-    "RENEW_AFTER",
-    "SEED_LENGTH",
-    "Account",
-    "Assign",
-    "Batch",
-    "Change",
-    "ChannelLease",
-    "Dismiss",
-    "Evidence",
-    "ExportKind",
-    "HistoryRow",
-    "Forget",
-    "AppointmentRecord",
-    "StoredChannel",
-    "StoredEvidence",
-    "StoredHistory",
-    "StoredSummary",
-    "LeaseName",
-    "Put",
-    "LeaseRefusal",
-    "Replace",
-    "ChannelUpdate",
-    "Spent",
-    "Ownership",
-    "TakenLeases",
-    "InFlightTransaction",
-    "OutboxRequest",
-    "QueuedRequest",
-]
-
 OWNER_LENGTH = 16
 """Bytes of an owner of leases."""
 SEED_LENGTH = 32

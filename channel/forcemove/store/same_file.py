@@ -6,8 +6,6 @@ import os
 
 from forcemove.store.errors import JournalFileLost, JournalUnwritable
 
-__all__ = ["SameFile"]
-
 _SUFFIXES = ("-wal", "-shm")
 """What SQLite has beside a file while a connection to it is open."""
 _Identity = tuple[int, int]

@@ -15,24 +15,6 @@ import msgspec
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text
 from sqlalchemy.types import UserDefinedType
 
-__all__ = [
-    "CHANNELS",
-    "EVIDENCE",
-    "HISTORY",
-    "APPOINTMENTS",
-    "LEASES",
-    "MEETINGS",
-    "METADATA",
-    "ORIGINS",
-    "RECENT_HISTORY",
-    "SEEDS",
-    "SPENT",
-    "TRANSACTIONS",
-    "VERSIONS",
-    "OUTBOX",
-    "checksum",
-]
-
 METADATA = MetaData()
 
 

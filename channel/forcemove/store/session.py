@@ -16,8 +16,6 @@ from forcemove.store import faults
 from forcemove.store.same_file import SameFile
 from forcemove.store.sqlite import connect_file
 
-__all__ = ["SqliteSession"]
-
 
 class SqliteSession:
     """A connection that threads take in turn; of several to one file one writes. Every method may raise a

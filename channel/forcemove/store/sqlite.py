@@ -23,19 +23,6 @@ from forcemove.store.clean_end import is_clean
 from forcemove.store.database import Database, UnixClock
 from forcemove.store.migrations import MigrationStep, bring_up_to_date, format_of
 
-__all__ = [
-    "APPLICATION_ID",
-    "connect_bare",
-    "connect_file",
-    "connect_memory",
-    "explained",
-    "memory_engine",
-    "open_file",
-    "open_memory",
-    "require_header",
-    "require_sound",
-]
-
 APPLICATION_ID = 0x464D_4A4C
 """In the header of every journal: "FMJL"."""
 BUSY_SECONDS = 5.0

@@ -20,8 +20,6 @@ from forcemove.store.schema import checksum
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
-__all__ = ["TableRow", "chunks", "insert_for", "of_account", "require_sound", "sealed", "upsert"]
-
 Value = TypeVar("Value", bytes, str)
 TableRow = Mapping[str, Any]
 _MOST_PARAMETERS = 1_000

@@ -14,8 +14,6 @@ from forcemove.store.records import Account, AppointmentRecord, Spent
 from forcemove.store.schema import APPOINTMENTS, SPENT
 from forcemove.store.statements import chunks, of_account, require_sound, sealed, upsert
 
-__all__ = ["Towers"]
-
 
 class Towers:
     """The data of watchtowers, each known by its account. Changes raise `LeaseNotHeld` where the account's lease is not

@@ -13,9 +13,6 @@ from forcemove.store.errors import NonceTaken, NotInFlight, NotInOutbox
 from forcemove.store.schema import OUTBOX, TRANSACTIONS
 from forcemove.store.statements import chunks, insert_for, of_account, require_sound, sealed
 
-__all__ = ["Transactions", "drop_outbox", "insert_outbox", "outbox_of"]
-
-
 _CHAIN: BindParameter[str] = bindparam("of_chain")
 _ACCOUNT: BindParameter[bytes] = bindparam("of_account")
 _OUTBOX = select(OUTBOX).where(OUTBOX.c.chain_id == _CHAIN, OUTBOX.c.account == _ACCOUNT).order_by(OUTBOX.c.number)

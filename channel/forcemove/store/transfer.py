@@ -24,8 +24,6 @@ from forcemove.store.channels import KnownVersions
 from forcemove.store.errors import AlreadyMoved, ChannelNotStored, ImportRefused
 from forcemove.store.records import OVER, Evidence, ExportKind, HistoryRow, OutboxRequest, Ownership, StoredChannel
 
-__all__ = ["VERSION", "export", "import_", "read_parcel"]
-
 VERSION = 2
 """The version of the format that this program writes. It reads version 1, too, in which no channel was put away."""
 _OLDER = 1

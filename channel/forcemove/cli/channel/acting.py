@@ -9,8 +9,6 @@ import click
 from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MAX_COST, NODES, STORE
 from forcemove.cli.options import together
 
-__all__ = ["challenge", "collect", "conclude"]
-
 _SESSION = together(STORE, NODES, KEY, ACCOUNT, MAX_COST)
 """The options of a session on a journal, as `SessionOptions` names them."""
 _WAIT = click.option("--wait", "waits", is_flag=True, help="Stay until the clock has run out and all is paid.")

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from forcemove.inspect.signed_state import SignedStateReport
     from forcemove.store.journal import Journal
 
-__all__ = ["channel"]
-
 
 @click.group()
 def channel() -> None:

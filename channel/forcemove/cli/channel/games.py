@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from forcemove.inspect.journal_channel import JournalChannel
     from forcemove.text.played_games import PlayedPosition
 
-__all__ = ["games"]
-
 _STEPS = {"\x1b[C": 1, " ": 1, "n": 1, "\x1b[D": -1, "p": -1}
 _LEAPS = {"\x1b[H": 0, "g": 0, "\x1b[F": -1, "G": -1}
 """The keys of a replay: the arrows, Home and End, and letters for terminals without them."""

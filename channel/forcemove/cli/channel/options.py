@@ -8,8 +8,6 @@ import click
 
 from forcemove.cli.parameters import AMOUNT, KEY_FILE
 
-__all__ = ["ACCOUNT", "ID", "IDS", "KEY", "MAX_COST", "NODES", "STORE", "find_store"]
-
 _OLD_DEFAULT = "forcemove.journal"
 """The journal of every key before journals were named after keys."""
 

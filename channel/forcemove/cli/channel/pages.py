@@ -28,18 +28,6 @@ from forcemove.text.entries import entry_line, name_at
 from forcemove.text.names import full_name
 from forcemove.text.reports import ending_text, log_text
 
-__all__ = [
-    "ADVICE",
-    "channel_page",
-    "elsewhere_line",
-    "finding_line",
-    "history_page",
-    "on_chain_line",
-    "short_id",
-    "table",
-    "timeline_lines",
-]
-
 _ROW = "{:<11}  {:<16}  {:<20}  {}"
 _BELOW = " " * 13
 _TIME = "%Y-%m-%d %H:%M"

@@ -19,8 +19,6 @@ from forcemove.store.records import ChannelLease
 if TYPE_CHECKING:
     from forcemove.store.journal import Journal
 
-__all__ = ["prune"]
-
 _DAY = 24 * 60 * 60
 
 

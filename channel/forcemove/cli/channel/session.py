@@ -36,8 +36,6 @@ from forcemove.sessions.playing.ends import EndObserver, race_text
 from forcemove.store.journal import Journal
 from forcemove.text.explanations import headline
 
-__all__ = ["SessionOptions", "JournalSession", "opened"]
-
 _POLL_SECONDS = 0.25
 
 

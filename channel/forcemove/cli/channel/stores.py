@@ -25,8 +25,6 @@ from forcemove.store.journal import Journal
 from forcemove.store.opening import open_journal
 from forcemove.store.records import OWNER_LENGTH, ChannelLease
 
-__all__ = ["find_channel", "find_channels", "holding", "list_all", "moved_before", "open_store", "read_all"]
-
 _FEWEST_DIGITS = 4
 _LEASE = 60.0
 

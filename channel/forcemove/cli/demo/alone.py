@@ -24,8 +24,6 @@ from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_ba
 from forcemove.text.amounts import format_amount
 from forcemove.text.situation.headline import names_for
 
-__all__ = ["play_alone"]
-
 _ROUNDS = 1000
 """Rounds after which the bots leave: more than a person plays."""
 _PERSON = 0

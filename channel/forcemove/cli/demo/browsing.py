@@ -12,8 +12,6 @@ from forcemove.cli.terminal import Terminal
 from forcemove.game import Game, Level
 from forcemove.playground.playground import Playground
 
-__all__ = ["play_in_browser"]
-
 _ENDED = "The playground has ended, and its chain with it."
 
 

@@ -28,8 +28,6 @@ from forcemove.protocol.types import MAX_PARTICIPANTS, MIN_PARTICIPANTS
 if TYPE_CHECKING:
     from forcemove.sessions.ports import TableGame
 
-__all__ = ["demo"]
-
 _LOCAL_CHAINS = ("eth-tester", "anvil")
 _LOCAL_STAKE, _STAKE = 2 * 10**17, 2 * 10**14
 _LOCAL_DURATION, _DURATION = 3_600, 60

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from forcemove.game import Game
 
-__all__ = ["ALL_SCENARIOS", "games_for_two", "planned_scenarios", "require_playable"]
-
 _DISPUTES = ("stall", "stale-state", "cheat")
 """Scenarios for two players."""
 _CHECKED = ("bad-share", "bad-shuffle")

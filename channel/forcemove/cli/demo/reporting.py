@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from forcemove.cli.demo.without_money import TableDemoDocument
     from forcemove.demo.results import DemoDocument
 
-__all__ = ["JsonCommand", "JsonReport", "report_run"]
-
 
 class JsonReport:
     """The document of a run: its results as far as they are known, and the error that ends it."""

@@ -40,8 +40,6 @@ from forcemove.store.records import Account
 from forcemove.text.amounts import amount_text
 from forcemove.workers.errors import AccountInUse
 
-__all__ = ["DemoRun", "Plan"]
-
 _LEASE = 60.0
 _REFUSALS = (click.ClickException, CannotPayIn)
 """Errors before anything was sent."""

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from forcemove.cli.errors import EXIT_ERROR, Explained, words_of
 
-__all__ = ["NO_LOSS", "CutOff", "Stopped", "run_until_stopped", "stopped_by_signals"]
-
 T = TypeVar("T")
 
 NO_LOSS = "The chain lived only for this run: nothing of value is lost."

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from forcemove.cli.terminal import Terminal
     from forcemove.sessions.ports import TableGame
 
-__all__ = ["LeftTheTable", "TableDemoDocument", "watch", "sit_down"]
-
 
 class TableDemoDocument(Document):
     """What `demo` prints of a game without money. `result`: what the game itself says, null before its end."""

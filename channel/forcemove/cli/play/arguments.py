@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from forcemove.sessions.service import TableService
     from forcemove.store.journal import Journal
 
-__all__ = ["TableArguments"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableArguments:

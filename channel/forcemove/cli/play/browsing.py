@@ -25,8 +25,6 @@ from forcemove.errors import ForcemoveError
 from forcemove.sessions.service import TableService
 from forcemove.text.explanations import headline
 
-__all__ = ["open_page", "page_server", "pages_of", "play_with_page", "serve_while", "show_address"]
-
 
 def pages_of(service: TableService, home: str = "/") -> TablePages:
     """The pages of a service's channels. `home`: the page that is shown first while nothing is played."""

@@ -28,8 +28,6 @@ from forcemove.transport.connect import Connection
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.offers import Offer
 
-__all__ = ["Numbers", "choose", "rows"]
-
 _MOST = 10_000
 """Offers that are remembered after they are gone."""
 

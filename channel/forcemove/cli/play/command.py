@@ -12,8 +12,6 @@ from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME,
 from forcemove.cli.play.run import PlayArguments
 from forcemove.protocol.types import MAX_CHALLENGE_DURATION
 
-__all__ = ["play"]
-
 
 @click.command()
 @click.argument("name", metavar="GAME", type=GAME_NAME)

@@ -17,19 +17,6 @@ from forcemove.text.amounts import parse_amount, parse_tokens, token_name
 if TYPE_CHECKING:
     from forcemove.history.tokens import TokenFacts
 
-__all__ = [
-    "ACCOUNTS",
-    "ALLOW_MAINNET",
-    "ASSET",
-    "NAME",
-    "OWN_NAME",
-    "STAKE",
-    "STAKE_AMOUNT",
-    "STORING",
-    "TypedStake",
-    "WAITING",
-]
-
 
 class _Name(click.ParamType[str]):
     """A name that others are shown as it is typed."""

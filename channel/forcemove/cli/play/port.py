@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from forcemove.browser.page_seat import PageSeat
     from forcemove.browser.table_pages import TablePages
 
-__all__ = ["PlayerOptions", "TerminalPort", "join_command", "say_invitation"]
-
 _FRIENDLY_PARTING = "You have put the game aside."
 _PARTING = "The game goes on without you: be back before a challenge can run out."
 _ASIDE = "the game is put aside; the same command continues it."

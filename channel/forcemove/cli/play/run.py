@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from forcemove.store.journal import Journal
     from forcemove.transport.links import Link
 
-__all__ = ["PlayArguments"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlayArguments(TableArguments):

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
     from prompt_toolkit.layout import Layout
 
-__all__ = ["Lines", "PutAside", "Screen", "Styled", "content_lines", "option_lines"]
-
 Styled = tuple[str, str]
 """A style of the screen, and a line."""
 Options = Sequence[tuple[str, str]]

@@ -18,8 +18,6 @@ from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.playing.played_channel import run_with_background
 from forcemove.text.situation.moment import clock_text
 
-__all__ = ["Numbered", "PersonSeat"]
-
 
 class PersonSeat:
     """A person at a screen, or at a terminal without one."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from forcemove.cli.errors import Explained
 
-__all__ = ["Terminated", "run_until_terminated"]
-
 
 class Terminated(Explained):
     """The program was asked to end. `next_step`: what the user can do then."""

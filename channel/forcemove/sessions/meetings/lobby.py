@@ -17,8 +17,6 @@ from forcemove.transport.offers import MIN_SEATS, Offer
 if TYPE_CHECKING:
     from forcemove.transport.connect import LobbyPort
 
-__all__ = ["LobbyDocument", "Waiting", "offer_json", "open_offers", "seats_text", "who_waits"]
-
 _LEAST_PAUSE, _SHARE = 0.5, 4
 """Seconds between two looks, however much happens; and the pause as a multiple of the last look's duration."""
 

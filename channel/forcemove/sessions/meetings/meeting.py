@@ -18,17 +18,6 @@ from forcemove.transport.links import public_url
 from forcemove.transport.offers import OFFER_VERSION, PLAIN_VERSION, Offer, OfferCodec, OtherOfferShown
 from forcemove.transport.terms import TableTerms
 
-__all__ = [
-    "MEETINGS",
-    "Meeting",
-    "MeetingPoint",
-    "PendingOffer",
-    "find_offer",
-    "has_come_about",
-    "offer_again",
-    "take_back",
-]
-
 _WITHDRAWAL_SECONDS = 2.0
 _LOOK_SECONDS = 5.0
 _MEETING_SECONDS = 50.0

@@ -11,8 +11,6 @@ from forcemove.protocol.machine.results import is_over, is_unpaid
 from forcemove.protocol.types import ETHER
 from forcemove.sessions.errors import ChallengeTooShort, DepositsOverLimit, StakesRefused
 
-__all__ = ["StakeLimits", "deposited_in"]
-
 
 @dataclass(frozen=True, slots=True)
 class StakeLimits:

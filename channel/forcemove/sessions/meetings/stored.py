@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from forcemove.store.journal import Journal
     from forcemove.store.meetings import Meetings
 
-__all__ = ["StoredMeetings", "agreed_move_time", "forget_offer", "meeting_relay", "signed_names"]
-
 
 class StoredMeetings:
     """The meetings and offers of one game, chain and key in a journal."""

@@ -17,13 +17,6 @@ from forcemove.text.names import shown_name
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import MIN_SEATS, Offer
 
-__all__ = [
-    "agreement_of",
-    "labelled_lines",
-    "offered_amount",
-    "terms_lines",
-]
-
 _NAME_COLUMNS = 15
 """Columns of a line's name."""
 

@@ -13,8 +13,6 @@ from forcemove.errors import ForcemoveError
 from forcemove.history.tokens import MAX_DECIMALS, TokenFacts
 from forcemove.sessions.errors import NoSuchToken, TokenUnclear
 
-__all__ = ["read_token"]
-
 ValueT = TypeVar("ValueT")
 _LONGEST = 64
 """Characters of a symbol that are kept; fewer are shown."""

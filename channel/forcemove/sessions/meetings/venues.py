@@ -34,8 +34,6 @@ from forcemove.transport.joins import Join
 from forcemove.transport.offers import MIN_SEATS, Offer, OfferOfAnotherChain
 from forcemove.workers.chain_defaults import default_confirmations
 
-__all__ = ["GameOnChain", "FriendlyGame", "GamePlace", "asset_of", "is_ours", "new_offer", "require_ours"]
-
 _DIGITS = 3
 _OFFER_SECONDS = 24 * 60 * 60
 _POLICY = Policy()

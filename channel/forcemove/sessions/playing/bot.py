@@ -15,8 +15,6 @@ from forcemove.sessions.playing.counted_bot import choose_rounds
 from forcemove.sessions.playing.patience import MoveClock
 from forcemove.sessions.ports import Chat, Output
 
-__all__ = ["BotSeat"]
-
 
 class BotSeat:
     """The game's bot, for a number of rounds. `output`: where its match is shown."""

@@ -12,8 +12,6 @@ from forcemove.follower.endpoint_viewer import EndpointViewer
 from forcemove.transport.ending import end
 from forcemove.workers.clock import seconds
 
-__all__ = ["ChainConnectivity", "Connectivity", "back_text", "lost_text", "reporting_connectivity"]
-
 _POLL_SECONDS = 0.25
 _BEARABLE = 2.0
 """Seconds: a shorter loss is not reported."""

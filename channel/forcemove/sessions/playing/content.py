@@ -17,8 +17,6 @@ from forcemove.text.situation.moment import Moment, capitalised, failure_text, s
 from forcemove.text.situation.presence import presence_text
 from forcemove.text.situation.safety import silence_text
 
-__all__ = ["NAMES", "TableContent", "balances", "content_of"]
-
 NAMES = ("Host", "Guest")
 """The names of two players who have met in a lobby, by seat."""
 

@@ -9,8 +9,6 @@ from forcemove.game import Bot, Game, Level, Move
 from forcemove.protocol.types import VariablePart
 from forcemove.rounds import RoundCount
 
-__all__ = ["CountedBot", "choose_rounds"]
-
 
 class CountedBot:
     """A bot whose rounds are counted, by the states that it has seen."""

@@ -17,8 +17,6 @@ from forcemove.text.amounts import amount_text, format_amount
 from forcemove.text.situation.end import ENDINGS, EVEN, paid_to_you
 from forcemove.text.situation.headline import names_for
 
-__all__ = ["EndObserver", "end_lines", "race_text"]
-
 
 class EndObserver:
     """Observes a channel, and remembers what this run has paid for it: `cost`, the gas of that many `transactions`, in

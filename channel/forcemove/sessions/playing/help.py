@@ -12,8 +12,6 @@ from forcemove.text.durations import local_time
 from forcemove.text.entries import entry_text, name_at
 from forcemove.text.situation.moment import capitalised
 
-__all__ = ["HELP", "HISTORY", "RULES", "SAY", "help_lines", "history_lines"]
-
 HELP = "help"
 HISTORY = "history"
 RULES = "rules"

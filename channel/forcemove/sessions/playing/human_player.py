@@ -22,8 +22,6 @@ from forcemove.sessions.ports import Chat
 from forcemove.text.explanations import headline
 from forcemove.text.situation.ways_out import PUT_AWAY, can_put_away, leaving_text
 
-__all__ = ["HumanPlayer"]
-
 _LEAVE, _CHALLENGE, _YES, _NO = "leave", "challenge", "yes", "no"
 
 

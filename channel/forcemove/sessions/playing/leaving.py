@@ -9,8 +9,6 @@ from forcemove.game import Game, Randomness
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import VariablePart
 
-__all__ = ["Leaving"]
-
 _TWO = 2
 
 

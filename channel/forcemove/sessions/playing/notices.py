@@ -17,8 +17,6 @@ from forcemove.text.explanations import headline
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, Unprotected
 from forcemove.workers.errors import AccountInUse
 
-__all__ = ["TableNotices"]
-
 _PASSING = (ChainError, PassingError, JournalUnavailable, AccountInUse)
 """Errors that may be gone at the next attempt."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from forcemove.protocol.machine.channel import Channel, Phase
 
-__all__ = ["BEGINNING", "NO_CLOCK", "MoveClock", "Patience"]
-
 BEGINNING = (Phase.CHECKING, Phase.PREFUND, Phase.FUNDING)
 """The phases before the game."""
 

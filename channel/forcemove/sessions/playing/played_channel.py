@@ -33,8 +33,6 @@ from forcemove.text.explanations import headline
 from forcemove.text.situation.headline import state_before
 from forcemove.text.situation.moment import Moment, gas_text
 
-__all__ = ["PlayedChannel", "run_with_background"]
-
 _POLL_SECONDS = 0.25
 
 

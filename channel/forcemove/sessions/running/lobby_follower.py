@@ -17,8 +17,6 @@ from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import public_url
 from forcemove.transport.offers import Offer
 
-__all__ = ["LobbyFollower"]
-
 _MOST = 50
 """Offers that are shown."""
 

@@ -29,8 +29,6 @@ from forcemove.transport.errors import TransportError
 from forcemove.transport.links import Link, public_url
 from forcemove.transport.offers import Offer, OtherOfferShown
 
-__all__ = ["OpenTables", "WantedGame"]
-
 _ENDED_SHOWN = 10
 _OF_A_RELAY = (TransportError, UnknownVersion, OtherOfferShown)
 _Play = Callable[[], Coroutine[Any, Any, object]]

@@ -14,8 +14,6 @@ from forcemove.protocol.types import ETHER
 from forcemove.sessions.meetings.venues import FriendlyGame, GameOnChain, GamePlace, asset_of, is_ours
 from forcemove.transport.offers import Offer
 
-__all__ = ["PlayableGame", "find_playable", "playable_for", "playable_games", "resumable", "token_of"]
-
 
 @dataclass(frozen=True)
 class PlayableGame:

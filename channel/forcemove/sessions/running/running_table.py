@@ -13,8 +13,6 @@ from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.transport.links import Link, link_text
 from forcemove.transport.offers import Offer
 
-__all__ = ["RunningTable", "Sit", "TableState"]
-
 _LINES = 20
 Sit = Callable[[Game, Agreement, Output, Callable[[], None]], PlayerSeat]
 """Gives a channel of this game and agreement its player, who is shown by the output what happens. The function is

@@ -21,8 +21,6 @@ from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.rounds import RoundCount
 from forcemove.sessions.watching.watch_link import WatchLink
 
-__all__ = ["SeenState", "ChannelSpectator"]
-
 _STATES, _FAULTS = 60, 5
 _Checked = tuple[SignedState, StateHashes]
 """A state whose signatures are good, and its hashes."""

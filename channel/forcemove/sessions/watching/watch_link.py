@@ -22,8 +22,6 @@ from forcemove.transport.links import public_url
 from forcemove.transport.offers import MAX_GAME_NAME
 from forcemove.transport.terms import TableKind, TableTerms
 
-__all__ = ["WATCH_HEAD", "WatchLink", "parse_watch_link"]
-
 WATCH_HEAD = "forcemovewatch1x"
 """How each link begins."""
 _WHAT = "link to watch with"

@@ -18,8 +18,6 @@ from forcemove.transport.ending import end
 from forcemove.transport.errors import LogBegins
 from forcemove.transport.faults import FAULT_SECONDS
 
-__all__ = ["WatchedTable", "WatchedTables"]
-
 _MOST = 4
 _AT_ONCE = 16
 """Entries that are checked before other tasks of this event loop get their turns."""

@@ -21,8 +21,6 @@ from forcemove.demo.output import shortened
 from forcemove.game import Game
 from forcemove.inspect.documents import Amount, CommandErrorJson, Document
 
-__all__ = ["Columns", "NetworkDemoRun"]
-
 _GAP = 2
 _ENDS = 10
 """Characters at both ends of a word that is wider than a column, such as a link."""
