@@ -122,9 +122,9 @@ from forcemove.transport.terms import TableKind as TableKind
 from forcemove.transport.terms import TableTerms as TableTerms
 from forcemove.watchtower.appointment import make_appointment as make_appointment
 from forcemove.watchtower.appointment import sign_appointment as sign_appointment
+from forcemove.watchtower.appointment import verify_receipt as verify_receipt
 from forcemove.watchtower.client import TowerClient as TowerClient
 from forcemove.watchtower.publisher import TowerPublisher as TowerPublisher
-from forcemove.watchtower.receipts import verify_receipt as verify_receipt
 from forcemove.watchtower.settings import TowerSettings as TowerSettings
 from forcemove.watchtower.tower import Tower as Tower
 

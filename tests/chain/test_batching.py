@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forcemove import Chain, connect
-from forcemove.chain import asking, errors, transport
+from forcemove.chain import asking, errors, rpc
 from tests.chain.server import CHAIN_ID, serving
 from tests.chain.test_http import PAGE, Clock, clock
 
@@ -133,7 +133,7 @@ def test_each_answer_has_its_own_error() -> None:
     node.answer_one = lambda _, params: said[params[0]]
     with node.chain() as chain:
         reverted, nothing, failed, *senseless = ask(chain, 5, "eth_call", "latest")
-    assert isinstance(reverted, transport.Reverted)
+    assert isinstance(reverted, rpc.Reverted)
     assert (reverted.data, nothing) == (b"\x12\x34", None)
     assert failed == errors.EndpointFailed("eth_call", "no state")
     assert [type(each) for each in senseless] == [errors.NotAnEthereumEndpoint] * 2

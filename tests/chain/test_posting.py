@@ -12,7 +12,7 @@ from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, Unreac
 from forcemove.chain.http import HttpConnections
 from forcemove.chain.json_rpc import JsonRpcTransport
 from forcemove.chain.posting import PostConnection, ProviderTransport
-from forcemove.chain.transport import BatchTransport, Reverted
+from forcemove.chain.rpc import BatchTransport, Reverted
 from forcemove.errors import ForcemoveError
 from tests.chain.server import serving
 

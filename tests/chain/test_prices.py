@@ -14,7 +14,7 @@ from forcemove.chain import errors
 from forcemove.chain.chain import Chain
 from forcemove.chain.local import AnvilChain
 from forcemove.chain.prices import AMSTERDAM, OSAKA, Prices, dearest, prices_by_slot
-from forcemove.chain.transport import Reverted
+from forcemove.chain.rpc import Reverted
 from scripts.measuring.bench import chain_of_fork
 from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint

@@ -19,8 +19,7 @@ from forcemove.game import Game
 from forcemove.history.history import ChannelHistory
 from forcemove.inspect.apps import KnownBy
 from forcemove.inspect.errors import GameMissing, RecordChanged, RecordIncomplete, RecordRefused
-from forcemove.inspect.game_record import played_states
-from forcemove.inspect.game_record_json import GameRecordFile
+from forcemove.inspect.game_record import GameRecordFile, played_states
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.inspection import inspect_record, parse_subject
 from forcemove.node.histories import load_history

@@ -11,7 +11,7 @@ from nats.aio.msg import Msg
 
 from forcemove.transport.errors import LogBegins, LogReplaced, Reason, RelayRefused
 from forcemove.transport.jetstream.feed import Delivered, Feed
-from forcemove.transport.jetstream.publishing import Ack, PendingPublish, PublishError
+from forcemove.transport.jetstream.session import Ack, PendingPublish, PublishError
 from forcemove.transport.jetstream.transport import JetStreamTransport
 from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES, MAX_ENTRY
 from forcemove.transport.terms import TableKind

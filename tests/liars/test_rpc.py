@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint
-from forcemove.chain.rpc import as_bytes, as_hash, as_number, making_sense
-from forcemove.chain.transport import Reverted
+from forcemove.chain.rpc import Reverted, as_bytes, as_hash, as_number, making_sense
 from forcemove.errors import CounterpartyError, InvalidValue, MalformedBytes
 
 # -------------------------------------------------------------------------------------------------------------- values

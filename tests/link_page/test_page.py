@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from forcemove.inspect.game_record_json import decode_game_record
+from forcemove.inspect.game_record import decode_game_record
 from forcemove.inspect.game_record_report import report_record
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.browser.page.routed import violations

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain import errors, local, transport
+from forcemove.chain import errors, local, rpc
 from forcemove.protocol.hashing import keccak256
 from forcemove.sender.errors import StillToSend
 from forcemove.sender.sender import Sender
@@ -37,7 +37,7 @@ class Pool:
             self.kept[hash_] = params[0]
             return hash_
         if method == "eth_call" and self._refuses:
-            raise transport.Reverted(b"")
+            raise rpc.Reverted(b"")
         if method == "eth_getTransactionByHash" and params[0] in self.kept:
             return {"hash": params[0]} if self._shows else None
         return self._ground.ask(method, *params)

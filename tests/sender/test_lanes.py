@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forcemove.chain import asking, errors, reverts, transport
+from forcemove.chain import asking, errors, reverts, rpc
 from forcemove.chain.chain import Call, Fees
 from forcemove.sender import lanes, observations, offers, opinions, pricing, transactions
 from forcemove.sender.errors import OpinionsDiffer, StillToSend
@@ -86,7 +86,7 @@ def test_a_slow_one_is_given_no_answer_again_though_a_liar_says_that_its_nonce_i
 
     def answer(method: str, *params: Any) -> Any:
         if method == "eth_call" and fails and world.mined_at():
-            raise transport.Reverted(b"")
+            raise rpc.Reverted(b"")
         return world.node.ask(method, *params)
 
     world.endpoints[1].answer = answer
@@ -168,7 +168,7 @@ def test_hole_38_what_a_fast_one_finds_would_fail_is_not_refused_before_a_slow_o
 
     def answer(method: str, *params: Any) -> Any:
         if method == "eth_call":
-            raise transport.Reverted(b"")
+            raise rpc.Reverted(b"")
         return world.node.ask(method, *params)
 
     world.endpoints[0].answer = answer

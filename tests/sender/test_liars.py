@@ -16,7 +16,7 @@ from forcemove.chain.errors import EndpointFailed, TransactionReverted
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import ErrorTable
-from forcemove.chain.transport import Reverted
+from forcemove.chain.rpc import Reverted
 from forcemove.errors import PassingError
 from forcemove.sender.errors import NotTaken, OpinionsDiffer, RevertsAgain
 from forcemove.sender.sender import Sender

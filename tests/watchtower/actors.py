@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from forcemove import Adjudicator, Tower, TowerSettings, connect, open_journal
-from forcemove.watchtower.receipts import RECEIPTS
+from forcemove.watchtower.appointment import RECEIPTS
 from forcemove_games.tic_tac_toe import GAME
 from tests.forked import CONTEXT
 from tests.node.actors import _Points

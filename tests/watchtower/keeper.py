@@ -12,7 +12,7 @@ from typing import Any
 from forcemove import Adjudicator, Chain, Key, SignedState, Tower, TowerSettings, VariablePart, local_keys, open_journal
 from forcemove.protocol.app import Rules
 from forcemove.store.journal import Journal
-from forcemove.watchtower import appointment, budgeted_sender, channel_guard, receipts, watched_channel
+from forcemove.watchtower import appointment, budgeted_sender, channel_guard, watched_channel
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, Playground, Story
 from tests.simulation.chain import MemoryChain
@@ -97,11 +97,11 @@ class Keeper:
         """Whether something that it has sent, or is to send, is not mined."""
         return self.tower.is_driving and bool(self.guard.sender._sender.request_ids)
 
-    def give(self, given: appointment.Appointment | None, key: Key = ALICE) -> receipts.AppointmentReceipt:
+    def give(self, given: appointment.Appointment | None, key: Key = ALICE) -> appointment.AppointmentReceipt:
         assert given is not None
         return self.tower.accept(appointment.sign_appointment(given, self.key.address, key))
 
-    def give_newest(self, story: Story, seat: int = 0) -> receipts.AppointmentReceipt:
+    def give_newest(self, story: Story, seat: int = 0) -> appointment.AppointmentReceipt:
         return self.give(newest(story, seat), (ALICE, BOB)[seat])
 
     @property

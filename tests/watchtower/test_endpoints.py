@@ -14,7 +14,7 @@ from msgspec import structs
 
 from forcemove.chain import codec
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.transport import Reverted
+from forcemove.chain.rpc import Reverted
 from forcemove.follower.errors import BehindItself, LogsLeftOut
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.words import Status

@@ -13,9 +13,14 @@ from forcemove.errors import JournalUnavailable, MalformedBytes
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.records import Account, AppointmentRecord
 from forcemove.watchtower.acceptance import STORED_APPOINTMENTS
-from forcemove.watchtower.appointment import APPOINTMENTS, Appointment, sign_appointment
+from forcemove.watchtower.appointment import (
+    APPOINTMENTS,
+    Appointment,
+    AppointmentReceipt,
+    sign_appointment,
+    verify_receipt,
+)
 from forcemove.watchtower.errors import NothingNewer, NotServed, TooManyChannels
-from forcemove.watchtower.receipts import AppointmentReceipt, verify_receipt
 from tests.scenarios.story import ALICE, MALLORY, Story
 from tests.watchtower.keeper import SETTINGS, TOWER, Keeper, newest, stale, three_stories
 

@@ -14,8 +14,7 @@ from forcemove.chain.local import AnvilChain
 from forcemove.store.opening import open_journal
 from forcemove.store.records import Account
 from forcemove.watchtower.acceptance import STORED_APPOINTMENTS
-from forcemove.watchtower.appointment import content_hash, decode, sign_appointment
-from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt
+from forcemove.watchtower.appointment import RECEIPTS, AppointmentReceipt, content_hash, decode, sign_appointment
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, Playground, Story
 from tests.store.server import Server

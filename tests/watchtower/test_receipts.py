@@ -8,9 +8,8 @@ from msgspec import structs
 from forcemove.errors import InvalidValue
 from forcemove.protocol.machine.record import Record, fold_all
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.watchtower.appointment import Appointment
+from forcemove.watchtower.appointment import RECEIPTS, Appointment, AppointmentReceipt, is_neglected, verify_receipt
 from forcemove.watchtower.errors import OtherReceipt
-from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, is_neglected, verify_receipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.expected import raising
 from tests.scenarios.story import ALICE, BOB, DURATION, Playground, Story

@@ -13,8 +13,7 @@ from typing import Any
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain
 from forcemove.chain.errors import EndpointFailed, Unreachable
-from forcemove.chain.rpc import as_number
-from forcemove.chain.transport import RpcTransport
+from forcemove.chain.rpc import RpcTransport, as_number
 from forcemove.game import PlayableApp
 
 _GWEI = 10**9

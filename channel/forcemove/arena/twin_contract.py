@@ -12,7 +12,7 @@ from forcemove.chain.abi import encode
 from forcemove.chain.chain import Call
 from forcemove.chain.prices import OSAKA
 from forcemove.chain.reverts import adjudicator_errors, app_errors
-from forcemove.chain.transport import Reverted
+from forcemove.chain.rpc import Reverted
 from forcemove.errors import InvalidValue, MalformedBytes, RuleError
 from forcemove.game import PlayableApp
 from forcemove.node.policy import dispute_gas_of

@@ -14,13 +14,12 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.answers import has_topics
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import BlockHeader, Call
-from forcemove.chain.create2 import derived_address
 from forcemove.chain.derived_book import derived_book
 from forcemove.chain.errors import EndpointFailed
+from forcemove.chain.factory import derived_address
 from forcemove.chain.local import LOCAL_BALANCE, local_keys
-from forcemove.chain.rpc import as_bytes
+from forcemove.chain.rpc import Reverted, as_bytes
 from forcemove.chain.transactions import SignedTransaction, read_signed
-from forcemove.chain.transport import Reverted
 from forcemove.contracts import artifact
 from forcemove.errors import MalformedBytes
 from forcemove.game import PlayableApp

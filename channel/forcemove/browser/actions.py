@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from forcemove.browser.forms import PostedForm
-from forcemove.browser.security import BrowserSession, PageRequestRefused, require_form
+from forcemove.browser.security import BrowserSession, PageRequestRefused, PostedForm, require_form
 
 _LIVE = "X-Live"
 _URLENCODED = "application/x-www-form-urlencoded"

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forcemove.browser.forms import PostedForm
 from forcemove.browser.pages import PageSource
 from forcemove.browser.render import channel_page, channel_panels, channels_page, replay_page
-from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.security import PageRequestRefused, PostedForm
 from forcemove.browser.templating import PLAIN_NAV, Links, Nav
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.errors import RecordIncomplete

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from forcemove.browser.forms import PostedForm
+from forcemove.browser.security import PostedForm
 from forcemove.browser.templating import Links, Nav, PlayedGame
 from forcemove.browser.view import ChannelView
 from forcemove.inspect.listed_channel import ListedChannel

@@ -1,5 +1,5 @@
 """Who may ask the page's server for what: only a browser on this machine that has come by the address that was printed,
-and of its pages only our own.
+and of its pages only our own. And the fields of these pages' forms, however they come here.
 
 Other pages in the same browser can send requests here, too, and any program on this machine can. So the host must be
 ours, a session begins with a token that works once, and what changes something must come from our page.
@@ -7,8 +7,10 @@ ours, a session begins with a token that works once, and what changes something 
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from forcemove.errors import LocalError
 
@@ -106,3 +108,36 @@ def _authorities(port: int) -> tuple[str, ...]:
 def _is_same(one: str, other: str) -> bool:
     """Whether two secrets are the same. What a stranger sends may have half characters: bytes that are not UTF-8."""
     return secrets.compare_digest(one.encode(errors="surrogatepass"), other.encode())
+
+
+# ---------------------------------------------------------------------------------------------------------------- forms
+
+_PATH = re.compile(r"/|/c/0x[0-9a-f]{64}(\?at=[0-9]{1,6})?")
+_MOST_TURN = 2**48
+
+
+@dataclass(frozen=True, slots=True)
+class PostedForm:
+    """A form's fields, by name."""
+
+    fields: dict[str, str]
+
+    def text(self, name: str) -> str:
+        """A field; empty where the form has none of this name."""
+        return self.fields.get(name, "")
+
+    def turn(self) -> int:
+        """The field `turn`. Raises `PageRequestRefused`."""
+        return self.number("turn")
+
+    def number(self, name: str) -> int:
+        """A field with a whole number. Raises `PageRequestRefused`."""
+        text = self.text(name)
+        if not text.isascii() or not text.isdecimal() or len(text) > len(str(_MOST_TURN)):
+            raise PageRequestRefused(400, f"The form has no {name}.")
+        return int(text)
+
+    def path(self) -> str:
+        """The field `path`, where it is a page of this server, else the first page."""
+        path = self.text("path")
+        return path if _PATH.fullmatch(path) else "/"

@@ -11,8 +11,7 @@ from typing import Any
 
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable
 from forcemove.chain.learned import Learned
-from forcemove.chain.rpc import Rpc, at_latest
-from forcemove.chain.transport import BatchTransport
+from forcemove.chain.rpc import BatchTransport, Rpc, at_latest
 from forcemove.errors import ForcemoveError
 
 _MOST = 50

@@ -31,7 +31,7 @@ from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reading import ReadingChain, block_text
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.rpc import making_sense
+from forcemove.chain.rpc import Reverted, making_sense
 from forcemove.chain.task_queue import Priority
 from forcemove.chain.threads import wait
 from forcemove.chain.transactions import (
@@ -42,7 +42,6 @@ from forcemove.chain.transactions import (
     sign_transaction,
     without_funds,
 )
-from forcemove.chain.transport import Reverted
 from forcemove.errors import ForcemoveError
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.signing import Key

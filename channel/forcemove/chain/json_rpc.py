@@ -16,7 +16,7 @@ from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoi
 from forcemove.chain.limits import AnswerTooLarge, parse_answer, parse_json
 from forcemove.chain.quirks import Meaning, means
 from forcemove.chain.reverts import revert_data
-from forcemove.chain.transport import CALLS, Reverted, StatusRefused
+from forcemove.chain.rpc import CALLS, Reverted, StatusRefused
 from forcemove.errors import ForcemoveError, MalformedBytes, PassingError
 
 _BATCH = "a batch"

@@ -24,7 +24,7 @@ from forcemove.chain.json_rpc import JsonRpcTransport, RpcConnection, refused
 from forcemove.chain.limits import REQUEST_SECONDS
 from forcemove.chain.prices import MAX_TX_GAS
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable, revert_data
-from forcemove.chain.transport import CALLS, Reverted
+from forcemove.chain.rpc import CALLS, Reverted
 from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key

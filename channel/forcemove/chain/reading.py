@@ -14,9 +14,8 @@ from forcemove.chain.batching import BatchingRpc
 from forcemove.chain.errors import EndpointFailed, NotAnEthereumEndpoint, NoTransientStorage
 from forcemove.chain.prices import OSAKA, PROBE, PROBE_GAS, Prices, prices_by_slot
 from forcemove.chain.reverts import NO_ERRORS, ErrorTable
-from forcemove.chain.rpc import POSITION_BITS, Rpc, as_hash, as_number
+from forcemove.chain.rpc import POSITION_BITS, BatchTransport, Reverted, Rpc, RpcTransport, as_hash, as_number
 from forcemove.chain.transactions import Call, without_funds
-from forcemove.chain.transport import BatchTransport, Reverted, RpcTransport
 from forcemove.chain.worker import EndpointWorker
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.types import ZERO_ADDRESS

@@ -1,4 +1,4 @@
-"""JSON-RPC requests to one node; every failure is raised as a typed error.
+"""JSON-RPC requests to one node, and the port that carries them; every failure is raised as a typed error.
 
 A node may be anybody's: whatever it answers, and whatever a library makes of the answer, becomes a value within its
 bounds or that endpoint's failure.
@@ -11,14 +11,62 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from forcemove.chain.endpoint_name import EndpointName
 from forcemove.chain.errors import EndpointFailed, NodeBusy, NotAnEthereumEndpoint, Unreachable, WrongChain
 from forcemove.chain.limits import RequestRate
 from forcemove.chain.threads import pause
-from forcemove.chain.transport import CALLS, Reverted, RpcTransport
 from forcemove.errors import ForcemoveError, InvalidValue, MalformedBytes
+
+CALLS = ("eth_call", "eth_estimateGas")
+"""The methods that call: they revert, and may be refused for what they call, too."""
+
+
+class Reverted(Exception):
+    """A call reverted with `data`. Stays inside this package: code that has an error table turns it into an error."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data.hex())
+        self.data = data
+
+
+class StatusRefused(Exception):
+    """A server has answered with an HTTP status other than 200, and without a JSON-RPC error. `retry_after`: the
+    header, empty where there is none. Stays inside this package."""
+
+    def __init__(self, status: int, retry_after: str) -> None:
+        super().__init__(status)
+        self.status, self.retry_after = status, retry_after
+
+
+class RpcTransport(Protocol):
+    """Carries JSON-RPC to one node. Whatever fails is raised as a typed error, which names the node without secrets."""
+
+    is_here: bool
+    """Whether the chain is in this process, so that it answers at once."""
+
+    def exchange(self, method: str, params: Sequence[Any]) -> Any:
+        """Make one request; the result as the node gave it. Raises `Unreachable`, `NotAnEthereumEndpoint`,
+        `EndpointFailed`, `NodeBusy`; for `CALLS` also `Reverted`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections; the next request opens others."""
+        ...
+
+
+@runtime_checkable
+class BatchTransport(RpcTransport, Protocol):
+    """Carries batches of JSON-RPC 2.0 (section 6), too."""
+
+    def exchange_some(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> list[object]:
+        """Make several requests, each its method and parameters, in one exchange. For each the result, or the error
+        that `exchange` raises. Raises the error of the whole, where there are no answers."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------------------------- requests
 
 ValueT = TypeVar("ValueT")
 POSITION_BITS = 48

@@ -19,8 +19,8 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.uri import parse_uri
 
 from forcemove.chain.limits import MAX_ANSWER, AnswerTooLarge, most_seconds, parse_json, require_time
+from forcemove.chain.rpc import StatusRefused
 from forcemove.chain.sockets import connected
-from forcemove.chain.transport import StatusRefused
 
 _MOST_NOTICES = 100
 """Notifications that are passed over before an answer."""

@@ -13,8 +13,7 @@ from forcemove.cli.endpoints import endpoint_name, require_lasting
 from forcemove.cli.errors import MainnetRefused
 from forcemove.cli.games import load_game, usable_games
 from forcemove.cli.key import open_key_file
-from forcemove.cli.options import FILE, NODE
-from forcemove.cli.parameters import KEY_FILE
+from forcemove.cli.parameters import FILE, KEY_FILE, NODE
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 

@@ -17,8 +17,8 @@ from forcemove.cli.deploy import book_path, open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.games import usable_games
 from forcemove.cli.json_output import print_document
-from forcemove.cli.options import ENDPOINT, FILE, JSON
 from forcemove.cli.pages import page
+from forcemove.cli.parameters import ENDPOINT, FILE, JSON
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.inspect.bare import BareReport, CallReport, inspect_bytes, inspect_call, is_call

@@ -13,8 +13,7 @@ import click
 from forcemove.chain.addresses import show_address
 from forcemove.cli.errors import Explained
 from forcemove.cli.json_output import print_document
-from forcemove.cli.options import FILE, JSON, NODE
-from forcemove.cli.parameters import AMOUNT
+from forcemove.cli.parameters import AMOUNT, FILE, JSON, NODE
 from forcemove.cli.terminal import waiting
 from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo

@@ -13,8 +13,7 @@ import click
 
 from forcemove.cli.games import installed_names
 from forcemove.cli.json_output import print_document
-from forcemove.cli.options import FILE
-from forcemove.cli.parameters import OWN_KEY
+from forcemove.cli.parameters import FILE, OWN_KEY
 from forcemove.cli.terminal import has_terminal
 from forcemove.cli.typed import ask
 from forcemove.program import program

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forcemove.cli.errors import Explained
-from forcemove.cli.options import FILE
+from forcemove.cli.parameters import FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.relay.limits import Limits
 from forcemove.serving.addresses import FORWARDED, Proxies

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from forcemove.cli.options import together
+from forcemove.cli.parameters import together
 from forcemove.cli.wrapping import echo
 
 

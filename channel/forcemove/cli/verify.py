@@ -10,7 +10,7 @@ from forcemove.cli.deploy import open_book, open_node
 from forcemove.cli.errors import EXIT_ERROR
 from forcemove.cli.games import usable_games
 from forcemove.cli.json_output import print_document
-from forcemove.cli.options import FILE, JSON, NODE
+from forcemove.cli.parameters import FILE, JSON, NODE
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 

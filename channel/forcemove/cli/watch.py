@@ -11,8 +11,7 @@ import click
 from forcemove.chain.addresses import show_address
 from forcemove.cli.endpoints import endpoint_name, open_nodes
 from forcemove.cli.errors import Explained
-from forcemove.cli.options import FILE
-from forcemove.cli.parameters import ADDRESS, AMOUNT, KEY_FILE
+from forcemove.cli.parameters import ADDRESS, AMOUNT, FILE, KEY_FILE
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.cli.terminal import waiting
 from forcemove.text.amounts import exact_amount
@@ -214,7 +213,7 @@ def _contracts(
     """The rules of the installed games, by their contracts' addresses; and the adjudicator through each endpoint, which
     is genuine, and knows the games' errors."""
     from forcemove.chain.adjudicator import Adjudicator
-    from forcemove.chain.create2 import derived_address
+    from forcemove.chain.factory import derived_address
     from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
     from forcemove.chain.reverts import NO_ERRORS, app_errors
 

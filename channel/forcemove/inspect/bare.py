@@ -10,8 +10,17 @@ from enum import Enum
 
 from forcemove.errors import ForcemoveError, MalformedBytes, RuleError
 from forcemove.game import Game, Names
-from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, guess_app, read_position
-from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
+from forcemove.inspect.apps import (
+    KnownApp,
+    NoPosition,
+    OutcomeEntry,
+    PositionFacts,
+    StateFacts,
+    guess_app,
+    outcome_entries,
+    read_position,
+    state_facts,
+)
 from forcemove.protocol.codec import packed
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.encoding import decode_record, decode_variable_part

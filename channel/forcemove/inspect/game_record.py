@@ -1,21 +1,34 @@
 """A game as a record that a stranger can check: the channel's fixed part, and every state with its signatures. Its
-check is that of a player's own client, state by state; no chain and no journal are asked."""
+check is that of a player's own client, state by state; no chain and no journal are asked.
+
+Its file is JSON that has one encoding, so that nothing in it can be changed unseen:
+
+    {"format": "forcemove-game-record/2", "channelId": "0x..", "contract": "TicTacToe", .., "turns": [..], ..}
+
+What the players have signed proves itself, and the result follows from it. `checksum` covers the rest, such as names:
+it shows a mistake, and stops nobody who makes another one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from msgspec.structs import replace
 
-from forcemove.errors import ForcemoveError
+from forcemove.errors import ForcemoveError, MalformedBytes, UnknownVersion
 from forcemove.game import Game
 from forcemove.history.entries import SignatureAdded, StateAccepted, StateSigned
 from forcemove.history.history import ChannelHistory
-from forcemove.inspect.errors import RecordIncomplete, RecordRefused
+from forcemove.inspect.errors import RecordChanged, RecordIncomplete, RecordRefused
 from forcemove.protocol.agreement import Agreement, agree
+from forcemove.protocol.codec.json_text import hex_text, parse_json, require_format
+from forcemove.protocol.codec.wire import FileMembers, channel_in, channel_to_json, signed_in, signed_to_json
 from forcemove.protocol.encoding import Domain, hash_state
+from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.peer_messages import verify_next
 from forcemove.protocol.machine.record import EMPTY_RECORD
@@ -137,3 +150,94 @@ def shares_by(agreement: Agreement, outcome: Outcome) -> tuple[Share, ...]:
     """Everybody's shares by an outcome, if all have paid in."""
     channel = Channel(agreement, 0)
     return shares_of(replace(channel, record=replace(EMPTY_RECORD, closed=True)), outcome)
+
+
+# ------------------------------------------------------------------------------------------------------------- the file
+
+FAMILY = "forcemove-game-record"
+VERSION = 2
+"""The version of records that this program writes and reads."""
+_WHAT = "game record"
+_LATEST = 2**37
+"""A time that still has a date."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecordFile:
+    """What a file says; nothing of it is believed yet. `content`: its members."""
+
+    record: GameRecord
+    content: Mapping[str, Any]
+
+    @property
+    def domain(self) -> Domain:
+        """The chain's id, and the adjudicator."""
+        return self.record.domain
+
+
+def encode_game_record(record: GameRecord, agreement: Agreement) -> str:
+    """The text of a record's file. `agreement`: what its players agreed on."""
+    return _text(_content(record, agreement)) + "\n"
+
+
+def decode_game_record(text: str) -> GameRecordFile:
+    """What a file says. Raises `MalformedBytes`, and `UnknownVersion`."""
+    content = parse_json(text, _WHAT)
+    try:
+        record = _record(FileMembers(content, _WHAT))
+    except (MalformedBytes, UnknownVersion):
+        raise
+    except ForcemoveError as error:
+        raise MalformedBytes(_WHAT, str(error)) from None
+    if _text(content) != text.strip():
+        raise MalformedBytes(_WHAT, "it is not written as records are written: spaces or a spelling differ")
+    return GameRecordFile(record, content)
+
+
+def require_unchanged(file: GameRecordFile, agreement: Agreement) -> None:
+    """Refuse a file in which something does not follow from the states, or from the checksum. Raises `RecordChanged`.
+    `agreement`: what its players agreed on."""
+    expected = _content(file.record, agreement)
+    for member, value in expected.items():
+        if file.content[member] != value:
+            raise RecordChanged(member)
+    if _text(expected) != _text(file.content):
+        raise RecordChanged("order of members")
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=1)
+
+
+def _content(record: GameRecord, agreement: Agreement) -> dict[str, Any]:
+    shares, turns = result_in(agreement, record.states), zip(record.states, record.words, strict=True)
+    content = {
+        "format": f"{FAMILY}/{VERSION}",
+        "channelId": hex_text(agreement.channel_id),
+        "contract": record.contract,
+        "names": list(record.names),
+        "begunAt": record.begun_at,
+        "result": [
+            {"asset": hex_text(each.asset), "participant": each.participant, "amount": str(each.allocated)}
+            for each in shares or ()
+        ],
+        **channel_to_json(record.domain, record.fixed_part),
+        "turns": [{**signed_to_json(signed), "words": words} for signed, words in turns],
+    }
+    return content | {"checksum": hex_text(keccak256(_text(content).encode()))}
+
+
+def _record(file: FileMembers) -> GameRecord:
+    require_format(file.take("format", str), FAMILY, VERSION, _WHAT)
+    contract, names, begun_at = file.take("contract", str), file.take("names", list), file.take("begunAt", int)
+    if not all(isinstance(each, str) for each in names) or not 0 <= begun_at <= _LATEST:
+        raise MalformedBytes(_WHAT, "its names are not text, or its time has no date")
+    channel, states, words = channel_in(file), [], []
+    for each in (FileMembers(each, "turn") for each in file.take("turns", list)):
+        states.append(signed_in(each))
+        words.append(each.take("words", str))
+        each.done()
+    for member, kind in (("channelId", str), ("result", list), ("checksum", str)):
+        file.take(member, kind)  # which follow from the rest, see `require_unchanged`
+    file.done()
+    return GameRecord(*channel, contract, tuple(states), tuple(names), begun_at, tuple(words))

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from enum import Enum
 
 from forcemove.chain.book import AddressBook
-from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
+from forcemove.chain.factory import CUSTOMARY_FACTORY, derived_address
 from forcemove.game import Game
 from forcemove.inspect.apps import KnownApp, KnownBy, app_in_book
 from forcemove.inspect.errors import GameMissing
-from forcemove.inspect.game_record import GameRecord, result_in, shares_by, verify_states
-from forcemove.inspect.game_record_json import GameRecordFile, require_unchanged
+from forcemove.inspect.game_record import (
+    GameRecord,
+    GameRecordFile,
+    require_unchanged,
+    result_in,
+    shares_by,
+    verify_states,
+)
 from forcemove.inspect.onchain import ChannelOnChain, ChannelReport
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.machine.results import Ending, Share

@@ -15,7 +15,7 @@ from forcemove.inspect.apps import guess_app
 from forcemove.inspect.bare import BareReport, CallReport
 from forcemove.inspect.contracts import adjudicator_address, find_app, open_adjudicator
 from forcemove.inspect.errors import ChannelUnknown, NodeOfAnotherChain, NotThisAdjudicator, NotThisKindOfId
-from forcemove.inspect.game_record_json import FAMILY, GameRecordFile, decode_game_record
+from forcemove.inspect.game_record import FAMILY, GameRecordFile, decode_game_record
 from forcemove.inspect.game_record_report import GameRecordReport, report_record
 from forcemove.inspect.onchain import ChannelReport, read_channel, report_channel
 from forcemove.inspect.signed_state import SignedStateReport, report_signed_state

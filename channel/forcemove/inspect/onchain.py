@@ -10,8 +10,16 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.game import seat_names
-from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
-from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
+from forcemove.inspect.apps import (
+    KnownApp,
+    NoPosition,
+    OutcomeEntry,
+    PositionFacts,
+    StateFacts,
+    outcome_entries,
+    read_position,
+    state_facts,
+)
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import (
     ChallengeRegistered,

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.errors import ForcemoveError, RuleError
 from forcemove.game import seat_names
-from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts, read_position
+from forcemove.inspect.apps import (
+    KnownApp,
+    NoPosition,
+    PositionFacts,
+    SignatureCheck,
+    SignatureVerdict,
+    StateFacts,
+    check_signatures,
+    read_position,
+    state_facts,
+)
 from forcemove.inspect.onchain import ChannelOnChain, ChannelReport, report_channel
 from forcemove.inspect.possibilities import PossibleAction, dispute_actions, missing_support, turn_actions
-from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict, check_signatures
-from forcemove.inspect.states import StateFacts, state_facts
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import channel_id, digest, hash_state
 from forcemove.protocol.machine.responses import cheapest_proof, concluding_answer

@@ -19,10 +19,9 @@ from forcemove.browser.watching.watch_site import WatchSite
 from forcemove.errors import UnknownVersion
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import read_channels
-from forcemove.link_page.copy_site import COPY, CopySite
 from forcemove.link_page.saved_copy import Encrypt, saved_copy
 from forcemove.link_page.stake import Stake
-from forcemove.link_page.stake_site import StakeSite
+from forcemove.link_page.stake_site import COPY, CopySite, StakeSite
 from forcemove.link_page.tab import PageTab
 from forcemove.protocol.signing import Key
 from forcemove.sessions.meetings.stake_limits import deposited_in

@@ -14,7 +14,7 @@ from forcemove.chain.errors import WrongChain
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.chain.json_rpc import JsonRpcTransport
 from forcemove.chain.posting import AskProvider, PostConnection, ProviderTransport
-from forcemove.chain.transport import RpcTransport
+from forcemove.chain.rpc import RpcTransport
 from forcemove.game import Game
 from forcemove.inspect.journal_channel import read_channels
 from forcemove.link_page.stake_settings import WALLET_NODE, StakeSettings

@@ -13,10 +13,9 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from forcemove.browser.channel_site import ChannelSite, place_of
-from forcemove.browser.forms import PostedForm
 from forcemove.browser.pages import ChangeSignal, PageAnswer, PageSource, PathSite, ShownPanels
 from forcemove.browser.render import message_page, nav_panel
-from forcemove.browser.security import PageRequestRefused, nothing_here
+from forcemove.browser.security import PageRequestRefused, PostedForm, nothing_here
 from forcemove.browser.templating import PLAIN_NAV
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game

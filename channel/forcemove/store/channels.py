@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, update
 from forcemove.store.database import driver_of
 from forcemove.store.errors import JournalDamaged
 from forcemove.store.records import ChannelUpdate, Ownership, StoredChannel, StoredSummary
-from forcemove.store.schema import CHANNELS, ORIGINS, SEEDS, checksum
-from forcemove.store.statements import chunks, insert_for, require_sound, upsert
+from forcemove.store.schema import CHANNELS, ORIGINS, SEEDS, checksum, chunks, insert_for, require_sound, upsert
 
 KnownVersions = dict[bytes, tuple[int, int]]
 """Version and ownership of channels."""

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
 from forcemove.store.records import Evidence, StoredEvidence
-from forcemove.store.schema import EVIDENCE, checksum
-from forcemove.store.statements import require_sound
+from forcemove.store.schema import EVIDENCE, checksum, require_sound
 
 MAX_OF_A_KIND = 10
 """Pieces of one kind in one channel: a flood of one kind drowns no other."""

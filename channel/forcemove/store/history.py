@@ -12,8 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 
 from forcemove.store.database import driver_of
 from forcemove.store.records import HistoryRow, StoredHistory
-from forcemove.store.schema import HISTORY, RECENT_HISTORY, checksum
-from forcemove.store.statements import chunks
+from forcemove.store.schema import HISTORY, RECENT_HISTORY, checksum, chunks
 
 ALL_KINDS = 2**63 - 1
 MAX_ROWS = 10_000

@@ -19,8 +19,7 @@ from forcemove.store.database import Database
 from forcemove.store.errors import JournalDamaged, LeaseNotHeld
 from forcemove.store.presence import Presence
 from forcemove.store.records import Account, ChannelLease, LeaseName, LeaseRefusal, TakenLeases
-from forcemove.store.schema import LEASES
-from forcemove.store.statements import chunks, insert_for
+from forcemove.store.schema import LEASES, chunks, insert_for
 
 MAX_SECONDS = 24 * 60 * 60
 """The longest lease; nobody could wait for a longer one."""

@@ -8,8 +8,7 @@ from sqlalchemy import delete, select
 
 from forcemove.protocol.types import require_bytes
 from forcemove.store.database import Database
-from forcemove.store.schema import MEETINGS, checksum
-from forcemove.store.statements import require_sound, upsert
+from forcemove.store.schema import MEETINGS, checksum, require_sound, upsert
 
 
 class Meetings:

@@ -9,8 +9,7 @@ from sqlalchemy import Connection, delete, func, select, union, update
 
 from forcemove.store import channels, history
 from forcemove.store.records import OVER, ChannelUpdate
-from forcemove.store.schema import CHANNELS, EVIDENCE, HISTORY, OUTBOX, TRANSACTIONS
-from forcemove.store.statements import chunks
+from forcemove.store.schema import CHANNELS, EVIDENCE, HISTORY, OUTBOX, TRANSACTIONS, chunks
 
 
 def leftovers(connection: Connection, ids: Collection[bytes]) -> dict[bytes, tuple[int, int]]:

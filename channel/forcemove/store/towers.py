@@ -11,8 +11,7 @@ from sqlalchemy import Connection, delete, select
 from forcemove.store import leases
 from forcemove.store.database import Database
 from forcemove.store.records import Account, AppointmentRecord, Spent
-from forcemove.store.schema import APPOINTMENTS, SPENT
-from forcemove.store.statements import chunks, of_account, require_sound, sealed, upsert
+from forcemove.store.schema import APPOINTMENTS, SPENT, chunks, of_account, require_sound, sealed, upsert
 
 
 class Towers:

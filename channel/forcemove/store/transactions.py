@@ -10,8 +10,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam,
 from forcemove.store import history, leases, records
 from forcemove.store.database import Database
 from forcemove.store.errors import NonceTaken, NotInFlight, NotInOutbox
-from forcemove.store.schema import OUTBOX, TRANSACTIONS
-from forcemove.store.statements import chunks, insert_for, of_account, require_sound, sealed
+from forcemove.store.schema import OUTBOX, TRANSACTIONS, chunks, insert_for, of_account, require_sound, sealed
 
 _CHAIN: BindParameter[str] = bindparam("of_chain")
 _ACCOUNT: BindParameter[bytes] = bindparam("of_account")

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Names
 from forcemove.history.history import ChannelHistory
-from forcemove.inspect.game_record import GameRecord, played_states
-from forcemove.inspect.game_record_json import encode_game_record
+from forcemove.inspect.game_record import GameRecord, encode_game_record, played_states
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.rounds import RoundCount, position_line, result_line, score_line, state_words

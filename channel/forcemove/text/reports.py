@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, assert_never
 
 from forcemove.chain.addresses import show_address
 from forcemove.game import seat_names
-from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
+from forcemove.inspect.apps import (
+    KnownApp,
+    KnownBy,
+    NoPosition,
+    OutcomeEntry,
+    PositionFacts,
+    SignatureCheck,
+    SignatureVerdict,
+    StateFacts,
+)
 from forcemove.inspect.bare import BareKind, BareReport, CallReport
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
-from forcemove.inspect.signatures import SignatureCheck, SignatureVerdict
 from forcemove.inspect.signed_state import SignedStateReport
-from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.packed import ChallengeCall, ConcludeCall, TransferCall
 from forcemove.protocol.machine.results import Ending

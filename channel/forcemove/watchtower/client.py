@@ -9,9 +9,8 @@ from forcemove.posting import Answer, post, reason_of
 from forcemove.protocol.codec.json_text import parse_json
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import require_bytes
-from forcemove.watchtower.appointment import Appointment, sign_appointment
+from forcemove.watchtower.appointment import RECEIPTS, Appointment, AppointmentReceipt, sign_appointment, verify_receipt
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
-from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, verify_receipt
 
 _BUSY = (429, 503)
 _PAUSE, _LONGEST_PAUSE = 5.0, 60.0

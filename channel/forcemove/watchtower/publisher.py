@@ -18,9 +18,8 @@ from forcemove.backoff import Backoff
 from forcemove.errors import ForcemoveError, UnknownVersion
 from forcemove.node.managed_channel import ManagedChannel
 from forcemove.protocol.signing import Key
-from forcemove.watchtower.appointment import Appointment, make_appointment
+from forcemove.watchtower.appointment import Appointment, AppointmentReceipt, make_appointment
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
-from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove.workers.clock import seconds
 
 if TYPE_CHECKING:

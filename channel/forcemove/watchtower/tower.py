@@ -27,12 +27,11 @@ from forcemove.watchtower.acceptance import (
     require_newer,
     require_proved,
 )
-from forcemove.watchtower.appointment import Appointment
+from forcemove.watchtower.appointment import Appointment, AppointmentReceipt, give_receipt
 from forcemove.watchtower.budgeted_sender import AnswerResult, BudgetedSender, SpendingTerms
 from forcemove.watchtower.chain_watch import ChainWatch
 from forcemove.watchtower.channel_guard import ChannelGuard
 from forcemove.watchtower.errors import BudgetExhausted, ChannelOver, NotWatched, StandingBy, TooManyChannels
-from forcemove.watchtower.receipts import AppointmentReceipt, give_receipt
 from forcemove.watchtower.settings import TowerSettings
 from forcemove.workers.chain_defaults import default_confirmations, own_clock
 from forcemove.workers.clock import seconds

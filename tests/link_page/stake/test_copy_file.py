@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from eth_keyfile.keyfile import encrypt_aes_ctr
 
-from forcemove.browser.forms import PostedForm
-from forcemove.browser.security import PageRequestRefused
+from forcemove.browser.security import PageRequestRefused, PostedForm
 from forcemove.browser.templating import PLAIN_NAV
 from forcemove.keys.key_files import WrongPassphrase, read_copied_channels, read_key_file
 from forcemove.link_page import saved_copy as copies
-from forcemove.link_page.copy_site import COPY, CopySite
+from forcemove.link_page.stake_site import COPY, CopySite
 from forcemove.store.journal import Journal
 from forcemove.store.records import Ownership
 from tests.expected import known

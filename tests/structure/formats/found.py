@@ -18,7 +18,7 @@ from forcemove import ActionCodec, keccak256
 from forcemove.chain import book
 from forcemove.flow.signed import ENVELOPE_VERSION
 from forcemove.history import summary
-from forcemove.inspect import game_record_json
+from forcemove.inspect import game_record
 from forcemove.inspect.game_record import GameRecord
 from forcemove.protocol import encoding
 from forcemove.protocol.agreement import Agreement
@@ -95,7 +95,7 @@ _PARTS = {
 """These read a part of what another one reads whole."""
 _OTHERS = {
     "forcemove.protocol.codec.msgpack_codec._DECODER",
-    "forcemove.transport.jetstream.publishing._ACKS",
+    "forcemove.transport.jetstream.session._ACKS",
     "forcemove_games.views.values._DECODER",
 }
 """These read any value at all, or what a NATS server says."""
@@ -216,9 +216,9 @@ def _examples() -> dict[str, Format]:
             shape_of_json(json.loads(messages.encode_file(file))),
         ),
         "game record": Format(
-            str(game_record_json.VERSION),
-            "VERSION in channel/forcemove/inspect/game_record_json.py",
-            shape_of_json(json.loads(game_record_json.encode_game_record(game, agreement))),
+            str(game_record.VERSION),
+            "VERSION in channel/forcemove/inspect/game_record.py",
+            shape_of_json(json.loads(game_record.encode_game_record(game, agreement))),
         ),
         "address book": Format(
             str(book.VERSION),

@@ -16,7 +16,7 @@ from forcemove import ChannelMessenger, TableKind, messenger_on
 from forcemove.flow.history import NOTHING_READ
 from forcemove.transport import wire
 from forcemove.transport.jetstream.feed import Delivered
-from forcemove.transport.jetstream.publishing import PublishQueue as NatsOutbox
+from forcemove.transport.jetstream.session import PublishQueue as NatsOutbox
 from forcemove.transport.jetstream.transport import JetStreamTransport
 from forcemove.transport.offers import OFFERS
 from forcemove.transport.websocket.connection import RelayConnection

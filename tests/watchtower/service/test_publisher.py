@@ -23,9 +23,9 @@ from forcemove.protocol.machine.inputs import ConcludeWanted, MoveChosen
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.types import ETHER
 from forcemove.store.errors import JournalUnwritable
+from forcemove.watchtower.appointment import verify_receipt
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher, Unprotected
-from forcemove.watchtower.receipts import verify_receipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.scenarios.story import ALICE, BOB, DEPOSIT, DURATION, KEYS, STAKE, Playground
 from tests.watchtower.keeper import TOWER

@@ -22,10 +22,16 @@ from msgspec import structs
 from forcemove import TowerClient, UnknownVersion
 from forcemove.chain.local import AnvilChain
 from forcemove.protocol.rule_errors import WrongSigner
-from forcemove.watchtower.appointment import MAX_APPOINTMENT, decode, sign_appointment
+from forcemove.watchtower.appointment import (
+    MAX_APPOINTMENT,
+    RECEIPTS,
+    AppointmentReceipt,
+    decode,
+    give_receipt,
+    sign_appointment,
+)
 from forcemove.watchtower.client_errors import TowerBusy, TowerRefused, TowerUnreachable
 from forcemove.watchtower.errors import OtherReceipt
-from forcemove.watchtower.receipts import RECEIPTS, AppointmentReceipt, give_receipt
 from tests.scenarios.story import ALICE, BOB, MALLORY, Playground, Story
 from tests.serving.rubbish import lines_after
 from tests.watchtower.keeper import ETHER, OTHER_TOWER, TOWER, newest, stale

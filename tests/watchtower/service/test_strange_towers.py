@@ -17,10 +17,9 @@ from msgspec.structs import replace
 
 from forcemove import ForcemoveError, Key, ManagedChannel, TowerClient, UnknownVersion
 from forcemove.watchtower import publisher as publishers
-from forcemove.watchtower.appointment import Appointment
+from forcemove.watchtower.appointment import Appointment, AppointmentReceipt
 from forcemove.watchtower.client_errors import TowerRefused, TowerUnreachable
 from forcemove.watchtower.publisher import Acknowledged, NotAcknowledged, TowerNotification, TowerPublisher
-from forcemove.watchtower.receipts import AppointmentReceipt
 from forcemove_games.tic_tac_toe import GAME
 from tests.certificate import serving_context
 from tests.chain.server import answer_chain_id, serving

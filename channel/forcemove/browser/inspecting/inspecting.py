@@ -12,7 +12,7 @@ from forcemove.errors import LocalError
 from forcemove.game import Game
 from forcemove.inspect.bare import inspect_bytes, inspect_call, is_call
 from forcemove.inspect.deployments import DeploymentReport, inspect_deployment
-from forcemove.inspect.game_record_json import GameRecordFile
+from forcemove.inspect.game_record import GameRecordFile
 from forcemove.inspect.inspection import AnyFile, inspect_channel, inspect_file, inspect_record
 from forcemove.inspect.journal_channel import read_journal_channel
 from forcemove.protocol.codec.wire import SignedStateFile

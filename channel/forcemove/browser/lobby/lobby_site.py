@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from forcemove.browser.forms import PostedForm
 from forcemove.browser.lobby.lobby_pages import NOT_OPEN, LobbyPages
 from forcemove.browser.lobby.render import lobby_page, lobby_panels, offer_page, offer_panels
 from forcemove.browser.lobby.view import OfferDraft, OfferPage, offer_path
 from forcemove.browser.pages import ChangeSignal, PageAnswer
-from forcemove.browser.security import PageRequestRefused, nothing_here
+from forcemove.browser.security import PageRequestRefused, PostedForm, nothing_here
 from forcemove.browser.templating import Links, Nav
 from forcemove.errors import ForcemoveError
 from forcemove.sessions.watching.watch_link import WATCH_HEAD, parse_watch_link

@@ -6,9 +6,8 @@ import asyncio
 import re
 from collections.abc import Mapping
 
-from forcemove.browser.forms import PostedForm
 from forcemove.browser.pages import ChangeSignal, PageAnswer
-from forcemove.browser.security import PageRequestRefused, nothing_here
+from forcemove.browser.security import PageRequestRefused, PostedForm, nothing_here
 from forcemove.browser.templating import Links, Nav
 from forcemove.browser.wallet.render import wallet_page, wallet_panels
 from forcemove.browser.wallet.wallet_pages import WalletPages

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from forcemove.browser.forms import PostedForm
 from forcemove.browser.pages import ChangeSignal, PageAnswer
-from forcemove.browser.security import PageRequestRefused, nothing_here
+from forcemove.browser.security import PageRequestRefused, PostedForm, nothing_here
 from forcemove.browser.templating import Links, Nav, fill_in
 from forcemove.browser.watching.view import WatchView, watch_view
 from forcemove.errors import ForcemoveError

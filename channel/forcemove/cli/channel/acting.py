@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from forcemove.cli.channel.options import ACCOUNT, ID, IDS, KEY, MAX_COST, NODES, STORE
-from forcemove.cli.options import together
+from forcemove.cli.parameters import together
 
 _SESSION = together(STORE, NODES, KEY, ACCOUNT, MAX_COST)
 """The options of a session on a journal, as `SessionOptions` names them."""

@@ -17,8 +17,8 @@ from forcemove.cli.channel.pruning import prune
 from forcemove.cli.deploy import open_node
 from forcemove.cli.errors import EXIT_ERROR, Explained
 from forcemove.cli.json_output import print_document
-from forcemove.cli.options import ENDPOINT, JSON
 from forcemove.cli.pages import page
+from forcemove.cli.parameters import ENDPOINT, JSON
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
 from forcemove.protocol.codec.json_text import hex_text

@@ -80,7 +80,7 @@ def _from_journal(store: str, id_: str) -> tuple[Game, Sequence[PlayedPosition],
 
 def _from_record(file: Path) -> tuple[Game, Sequence[PlayedPosition], Names]:
     from forcemove.cli.games import usable_games
-    from forcemove.inspect.game_record_json import decode_game_record
+    from forcemove.inspect.game_record import decode_game_record
     from forcemove.inspect.game_record_report import report_record
     from forcemove.text.names import shown_names
     from forcemove.text.played_games import positions_in

@@ -9,7 +9,7 @@ import click
 
 from forcemove.cli.channel.options import STORE
 from forcemove.cli.json_output import print_document
-from forcemove.cli.options import JSON
+from forcemove.cli.parameters import JSON
 from forcemove.cli.typed import ask
 from forcemove.cli.wrapping import echo
 from forcemove.protocol.codec.json_text import hex_text

@@ -17,8 +17,7 @@ import click
 from forcemove.cli.demo.planning import ALL_SCENARIOS, games_for_two, planned_scenarios, require_playable
 from forcemove.cli.demo.reporting import JsonCommand, JsonReport, report_run
 from forcemove.cli.games import find_table_game, installed_names
-from forcemove.cli.options import FILE, PAGE, is_typed, require_no_page_options
-from forcemove.cli.parameters import AMOUNT
+from forcemove.cli.parameters import AMOUNT, FILE, PAGE, is_typed, require_no_page_options
 from forcemove.cli.terminal import Terminal
 from forcemove.demo.names import NAMES
 from forcemove.game import Level

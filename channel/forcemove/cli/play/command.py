@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from forcemove.cli.options import PAGE, require_no_page_options
-from forcemove.cli.parameters import ADDRESS, GAME_NAME
+from forcemove.cli.parameters import ADDRESS, GAME_NAME, PAGE, require_no_page_options
 from forcemove.cli.play.options import ACCOUNTS, ALLOW_MAINNET, ASSET, OWN_NAME, STAKE, STORING, WAITING
 from forcemove.cli.play.run import PlayArguments
 from forcemove.protocol.types import MAX_CHALLENGE_DURATION

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forcemove.cli.channel.options import STORE
-from forcemove.cli.options import FILE, together
-from forcemove.cli.parameters import ADDRESS, KEY_FILE, OWN_KEY
+from forcemove.cli.parameters import ADDRESS, FILE, KEY_FILE, OWN_KEY, together
 from forcemove.history.tokens import MAX_DECIMALS
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount, parse_tokens, token_name

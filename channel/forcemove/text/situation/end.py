@@ -15,8 +15,15 @@ from forcemove.protocol.machine.results import Ending, Share
 from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.reports import ending_text
-from forcemove.text.situation.clock import RUN_OUT
-from forcemove.text.situation.moment import Moment, capitalised, change_text, count_text, results_of, shown_names
+from forcemove.text.situation.moment import (
+    RUN_OUT,
+    Moment,
+    capitalised,
+    change_text,
+    count_text,
+    results_of,
+    shown_names,
+)
 
 ENDINGS = {each: f"{capitalised(ending_text(each))}." for each in Ending}
 """How a channel has ended, in a sentence."""

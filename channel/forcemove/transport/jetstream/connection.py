@@ -20,8 +20,7 @@ from forcemove.errors import ForcemoveError, InvalidValue
 from forcemove.protocol.signing import Key
 from forcemove.transport import errors
 from forcemove.transport.jetstream.lobby import JOIN_SECONDS, JetStreamLobby
-from forcemove.transport.jetstream.publishing import PendingPublish
-from forcemove.transport.jetstream.session import NatsSession
+from forcemove.transport.jetstream.session import NatsSession, PendingPublish
 from forcemove.transport.jetstream.streams import STREAMS, subject_of
 from forcemove.transport.jetstream.transport import JetStreamTransport
 from forcemove.transport.limits import MAX_URL

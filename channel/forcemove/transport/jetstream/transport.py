@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from forcemove.protocol.signing import Key
 from forcemove.transport.errors import LogReplaced, Reason, RelayRefused
 from forcemove.transport.jetstream.feed import LAST_SEQ, POST_ID, Delivered, From
-from forcemove.transport.jetstream.publishing import NOT_FIRST, Ack, PendingPublish, PublishError
+from forcemove.transport.jetstream.session import NOT_FIRST, Ack, PendingPublish, PublishError
 from forcemove.transport.jetstream.streams import STREAMS, subject_of
 from forcemove.transport.limits import CHANNEL_BYTES, CHANNEL_ENTRIES, GAME_BYTES
 from forcemove.transport.remote_log import RemoteLog, finish

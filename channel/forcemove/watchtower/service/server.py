@@ -28,7 +28,7 @@ from forcemove.sender.errors import RevertsAgain
 from forcemove.serving.metrics import metrics_page
 from forcemove.serving.process import LOGGING, close_after_answer, set_on_signals
 from forcemove.serving.rate import Allowances
-from forcemove.watchtower.appointment import MAX_APPOINTMENT
+from forcemove.watchtower.appointment import MAX_APPOINTMENT, RECEIPTS
 from forcemove.watchtower.budgeted_sender import AnswerResult
 from forcemove.watchtower.errors import (
     BudgetExhausted,
@@ -40,7 +40,6 @@ from forcemove.watchtower.errors import (
     StandingBy,
     TooManyChannels,
 )
-from forcemove.watchtower.receipts import RECEIPTS
 from forcemove.watchtower.service.connection_limit import ConnectionLimit
 from forcemove.watchtower.service.limits import ServiceLimits
 from forcemove.watchtower.service.metrics import TowerMetrics

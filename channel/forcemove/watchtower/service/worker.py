@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from forcemove.errors import ForcemoveError
-from forcemove.watchtower.receipts import AppointmentReceipt
+from forcemove.watchtower.appointment import AppointmentReceipt
 from forcemove.watchtower.tower import Tower
 
 _LOG = logging.getLogger(__name__)
