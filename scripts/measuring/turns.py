@@ -20,20 +20,7 @@ from forcemove.chain.local import AnvilChain
 from forcemove.node.policy import Policy
 from forcemove.protocol.encoding import digest
 from forcemove_games.rock_paper_scissors import GAME
-from scripts.measuring.cases import (
-    ADDRESSES,
-    KEYS,
-    OPENED,
-    Bots,
-    Measured,
-    Row,
-    Table,
-    case,
-    go_on,
-    medians,
-    require,
-    timed,
-)
+from scripts.measuring import cases
 from scripts.measuring.processes import drive, journal_at
 from scripts.measuring.signing import bare_recover, bare_sign, recoverable
 from tests.scenarios.story import Playground
@@ -41,10 +28,10 @@ from tests.simulation.chain import MemoryChain
 from tests.simulation.faults import Endpoint
 
 TOGETHER = 100
-_FIRST = OPENED + 1
+_FIRST = cases.OPENED + 1
 """The turn that is made as soon as a channel is open."""
 _IN_MEMORY = 10
-_PRIVATE_KEYS = tuple(PrivateKey(key.secret) for key in KEYS)
+_PRIVATE_KEYS = tuple(PrivateKey(key.secret) for key in cases.KEYS)
 FEW, MANY = 10, 1_000
 
 
@@ -54,14 +41,14 @@ class Nodes:
 
     assemblies: list[Assembly]
     nodes: list[Node]
-    bots: Bots = field(default_factory=lambda: Bots(_FIRST))
+    bots: cases.Bots = field(default_factory=lambda: cases.Bots(_FIRST))
 
     def open(self, lines: Sequence[tuple[MemoryMessenger, ...]]) -> None:
         """Open all channels, until every one is funded."""
         for seat, node in enumerate(self.nodes):
             for assembly, table in zip(self.assemblies, lines, strict=True):
                 chooser = self.bots.chooser(seat, assembly.agreement.channel_id)
-                drive(node, assembly, KEYS[seat], messenger=table[seat], choose=chooser, max_cost=10**18)
+                drive(node, assembly, cases.KEYS[seat], messenger=table[seat], choose=chooser, max_cost=10**18)
         while sum(node.poll() for node in self.nodes) or not all(map(_is_funded, self.nodes)):
             pass
 
@@ -71,7 +58,7 @@ class Nodes:
         for node in self.nodes:
             for driven in node.channels.values():
                 chooser = self.bots.chooser(driven.channel.index, driven.channel.agreement.channel_id)
-                go_on(driven.channel, chooser, driven.feed)
+                cases.go_on(driven.channel, chooser, driven.feed)
 
     @property
     def turns(self) -> int:
@@ -90,12 +77,12 @@ def opened(count: int, chain: Chain, *others: Chain, turns: int = 0) -> Iterator
     be played with moves that are there before."""
     book = Playground.on(chain).book
     terms: dict[str, Any] = {"stake": 1, "deposit": 10**15, "duration": 86_400, "others": others}
-    assemblies = [assemble(chain, book, GAME, ADDRESSES, **terms) for _ in range(count)]
+    assemblies = [assemble(chain, book, GAME, cases.ADDRESSES, **terms) for _ in range(count)]
     with TemporaryDirectory() as folder, ExitStack() as stack:
         journals = [stack.enter_context(journal_at(folder, str(seat))) for seat in range(2)]
         nodes = Nodes(assemblies, [Node(journal, policy=Policy(multiple=0)) for journal in journals])
         for each in assemblies if turns else ():
-            nodes.bots.ready[each.agreement.channel_id] = (table := Table(each.agreement)).moves
+            nodes.bots.ready[each.agreement.channel_id] = (table := cases.Table(each.agreement)).moves
             table.play(_FIRST + turns)
         nodes.open([MemoryMessenger.table(2) for _ in range(count)])
         yield nodes
@@ -104,11 +91,13 @@ def opened(count: int, chain: Chain, *others: Chain, turns: int = 0) -> Iterator
 # ------------------------------------------------------------------------------------------------------------ the turns
 
 
-@case(
-    Row("durable_turn_ratio", "x", "a turn of one of 100 channels, on disk before it is sent / in memory", 1.9),
-    Row("durable_turn_bare_ratio", "x", "the same, what both sides do / the turn's bare signature and recovery", 4),
+@cases.case(
+    cases.Row("durable_turn_ratio", "x", "a turn of one of 100 channels, on disk before it is sent / in memory", 1.9),
+    cases.Row(
+        "durable_turn_bare_ratio", "x", "the same, what both sides do / the turn's bare signature and recovery", 4
+    ),
 )
-def turns(rounds: int = 25) -> Measured:
+def turns(rounds: int = 25) -> cases.Measured:
     """A turn of one of a hundred channels with a journal, over one in memory, and over its bare signature and recovery.
 
     What a player thinks is in the first comparison on both sides. In the second the moves are there, as in
@@ -117,12 +106,12 @@ def turns(rounds: int = 25) -> Measured:
     with opened(TOGETHER, MemoryChain()) as nodes:
         before = nodes.turns
         nodes.begin(2 * rounds)
-        durable = timed(lambda: _play_all(nodes)) / (nodes.turns - before)
+        durable = cases.timed(lambda: _play_all(nodes)) / (nodes.turns - before)
         ratio = durable / _turn_in_memory(nodes.assemblies[0], _FIRST + 2 * rounds)
     with opened(TOGETHER, MemoryChain(), turns=2 * (rounds + 1)) as nodes:
         nodes.begin(2 * (rounds + 1))
         play_two_turns(nodes)
-        return {"durable_turn_ratio": ratio, **medians(rounds, lambda: _bare_ratio(nodes))}
+        return {"durable_turn_ratio": ratio, **cases.medians(rounds, lambda: _bare_ratio(nodes))}
 
 
 def _play_all(nodes: Nodes) -> None:
@@ -136,12 +125,14 @@ def play_two_turns(nodes: Nodes) -> None:
         node.step()
 
 
-def _bare_ratio(nodes: Nodes) -> Measured:
+def _bare_ratio(nodes: Nodes) -> cases.Measured:
     before = nodes.turns
-    durable = timed(lambda: play_two_turns(nodes))
-    require(nodes.turns - before == 2 * TOGETHER, "not every channel has played two turns")
+    durable = cases.timed(lambda: play_two_turns(nodes))
+    cases.require(nodes.turns - before == 2 * TOGETHER, "not every channel has played two turns")
     ready = [each for driven in nodes.nodes[0].channels.values() for each in signed_last(driven.channel)]
-    bare = timed(lambda: [(bare_sign(secret, digest_), bare_recover(digest_, ours)) for secret, digest_, ours in ready])
+    bare = cases.timed(
+        lambda: [(bare_sign(secret, digest_), bare_recover(digest_, ours)) for secret, digest_, ours in ready]
+    )
     return {"durable_turn_bare_ratio": durable / bare}
 
 
@@ -158,9 +149,9 @@ def _turn_in_memory(assembly: Assembly, until: int) -> float:
     """Seconds of a turn of the machine alone, with the same messages, for a channel of the same players."""
     seconds, turns = 0.0, 0
     for _ in range(_IN_MEMORY):
-        table = Table(assembly.agreement)
+        table = cases.Table(assembly.agreement)
         before = table.channels[0].next_turn
-        seconds += timed(lambda: table.play(until))  # noqa: B023  # is called at once
+        seconds += cases.timed(lambda: table.play(until))  # noqa: B023  # is called at once
         turns += table.channels[0].next_turn - before
     return seconds / turns
 
@@ -168,28 +159,28 @@ def _turn_in_memory(assembly: Assembly, until: int) -> float:
 # -------------------------------------------------------------------------------------------------------- idle channels
 
 
-@case(Row("channel_cost_growth", "x", "a node's CPU time for a block, 1,000 idle channels / 10", 2))
-def growth(rounds: int = 31) -> Measured:
+@cases.case(cases.Row("channel_cost_growth", "x", "a node's CPU time for a block, 1,000 idle channels / 10", 2))
+def growth(rounds: int = 31) -> cases.Measured:
     """A new block for a node with a thousand idle channels, over one with ten: this process's CPU time, medians."""
     with AnvilChain() as chain, opened(FEW, chain) as few, opened(MANY, chain) as many:
 
-        def block() -> Measured:
+        def block() -> cases.Measured:
             chain.rpc.ask("evm_mine")
             return {
-                "few": timed(few.nodes[0].poll, time.process_time),
-                "many": timed(many.nodes[0].poll, time.process_time),
+                "few": cases.timed(few.nodes[0].poll, time.process_time),
+                "many": cases.timed(many.nodes[0].poll, time.process_time),
             }
 
-        costs = medians(rounds, block)
+        costs = cases.medians(rounds, block)
     return {"channel_cost_growth": costs["many"] / costs["few"]}
 
 
-@case(
-    Row("requests_per_block", "", "of a node with 1,000 idle channels", 4),
-    Row("requests_per_block_of_two", "", "the same with two endpoints, to both together", 8),
-    Row("requests_per_turn", "", "of two nodes that play one channel on a quiet chain", 0.2),
+@cases.case(
+    cases.Row("requests_per_block", "", "of a node with 1,000 idle channels", 4),
+    cases.Row("requests_per_block_of_two", "", "the same with two endpoints, to both together", 8),
+    cases.Row("requests_per_turn", "", "of two nodes that play one channel on a quiet chain", 0.2),
 )
-def node_requests(channels: int = MANY) -> Measured:
+def node_requests(channels: int = MANY) -> cases.Measured:
     """Requests of nodes: for a block, and for a turn while no block is made."""
     return {
         "requests_per_block": requests_per_block(1, channels),

@@ -13,20 +13,9 @@ from forcemove.chain.abi import abi_type, decode, encode
 from forcemove.chain.chain import RawLog
 from forcemove.contracts import artifact
 from forcemove.errors import MalformedBytes, RuleError
+from forcemove.protocol import logs
 from forcemove.protocol.codec.packed_reader import decode_proof_log, decode_response_log
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    Log,
-    PartlyPaid,
-    Responded,
-)
 from forcemove.protocol.types import ETHER, Allocation, Outcome, Signature, VariablePart
 
 
@@ -63,7 +52,7 @@ def function(name: str, contract: str = "Adjudicator") -> Function:
 # --------------------------------------------------------------------------------------------------------------- logs
 
 
-def decode_log(log: RawLog) -> Log:
+def decode_log(log: RawLog) -> logs.Log:
     """A log of the adjudicator. Raises `MalformedBytes` and `InvalidValue` on what no adjudicator has emitted."""
     event = _events().get(log.topics[0] if log.topics else b"")
     if event is None or len(log.topics) != 2:
@@ -74,19 +63,19 @@ def decode_log(log: RawLog) -> Log:
         raise MalformedBytes("log", str(error)) from None
 
 
-def encode_log(log: Log, proof: bytes = b"") -> tuple[tuple[bytes, bytes], bytes]:
+def encode_log(log: logs.Log, proof: bytes = b"") -> tuple[tuple[bytes, bytes], bytes]:
     """The topics and the data that `decode_log` decodes as this log. `proof`: the packed arguments that the event has
     of a log with a state."""
     subject, *values = astuple(log)
     name = type(log).__name__
     match log:
-        case Deposited(asset=asset):
+        case logs.Deposited(asset=asset):
             name, values = ("EtherDeposited", [log.held]) if asset == ETHER else ("TokenDeposited", values)
-        case ChallengeRegistered():
+        case logs.ChallengeRegistered():
             values = [log.finalizes_at, proof]
-        case Responded() | Checkpointed():
+        case logs.Responded() | logs.Checkpointed():
             values = [proof]
-        case PartlyPaid():
+        case logs.PartlyPaid():
             values = [log.state_hash, tuple(map(astuple, log.remaining))]
     topic, event = next((topic, event) for topic, event in _events().items() if event.name == name)
     return (topic, subject.rjust(32, b"\0")), encode(event.types, values)
@@ -98,12 +87,12 @@ class _Event:
 
     name: str
     types: tuple[str, ...]
-    build: Callable[..., Log]
+    build: Callable[..., logs.Log]
 
 
 @cache
 def _events() -> dict[bytes, _Event]:
-    kinds: dict[str, type[Log]] = {kind.__name__: kind for kind in get_args(Log)}
+    kinds: dict[str, type[logs.Log]] = {kind.__name__: kind for kind in get_args(logs.Log)}
     events = {}
     for entry in artifact("Adjudicator").abi:
         if entry["type"] == "event" and entry["name"] != _OF_A_BATCH:
@@ -120,23 +109,23 @@ _KIND_NAMES = {"EtherDeposited": "Deposited", "TokenDeposited": "Deposited"}
 """The kind of log that an event is, where its name is another."""
 
 
-def _builder(kind: type[Log]) -> Callable[..., Log]:
+def _builder(kind: type[logs.Log]) -> Callable[..., logs.Log]:
     """What makes a log of this kind of its event's values. A new kind without a line here fails the type check."""
-    if issubclass(kind, Deposited):
+    if issubclass(kind, logs.Deposited):
         return _deposited
-    if issubclass(kind, ChallengeRegistered):
-        return lambda id_, finalizes_at, arguments: ChallengeRegistered(id_, finalizes_at, *_proved(arguments))
-    if issubclass(kind, Responded):
+    if issubclass(kind, logs.ChallengeRegistered):
+        return lambda id_, finalizes_at, arguments: logs.ChallengeRegistered(id_, finalizes_at, *_proved(arguments))
+    if issubclass(kind, logs.Responded):
         return _responded
-    if issubclass(kind, Checkpointed):
-        return lambda id_, arguments: Checkpointed(id_, *_proved(arguments))
-    if issubclass(kind, PartlyPaid):
-        return lambda id_, state_hash, remaining: PartlyPaid(id_, state_hash, _outcome(remaining))
-    if issubclass(kind, Credited):
-        return lambda account, asset, amount: Credited(_indexed_address(account), asset, amount)
-    if issubclass(kind, Claimed):
-        return lambda account, asset, to, amount: Claimed(_indexed_address(account), asset, to, amount)
-    if issubclass(kind, Concluded | Closed):
+    if issubclass(kind, logs.Checkpointed):
+        return lambda id_, arguments: logs.Checkpointed(id_, *_proved(arguments))
+    if issubclass(kind, logs.PartlyPaid):
+        return lambda id_, state_hash, remaining: logs.PartlyPaid(id_, state_hash, _outcome(remaining))
+    if issubclass(kind, logs.Credited):
+        return lambda account, asset, amount: logs.Credited(_indexed_address(account), asset, amount)
+    if issubclass(kind, logs.Claimed):
+        return lambda account, asset, to, amount: logs.Claimed(_indexed_address(account), asset, to, amount)
+    if issubclass(kind, logs.Concluded | logs.Closed):
         return kind
     assert_never(kind)
 
@@ -151,10 +140,10 @@ def _outcome(values: Iterable[tuple[bytes, bytes, int]]) -> Outcome:
     return tuple(Allocation(*each) for each in values)
 
 
-def _deposited(id_: bytes, *values: Any) -> Deposited:
+def _deposited(id_: bytes, *values: Any) -> logs.Deposited:
     """Of `EtherDeposited`, whose one value is what is held, or of `TokenDeposited`, which names the asset before it."""
     *assets, held = values
-    return Deposited(id_, assets[0] if assets else ETHER, held)
+    return logs.Deposited(id_, assets[0] if assets else ETHER, held)
 
 
 def _proved(arguments: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
@@ -162,6 +151,6 @@ def _proved(arguments: bytes) -> tuple[VariablePart, tuple[Signature, ...]]:
     return proof.last, proof.signatures
 
 
-def _responded(id_: bytes, arguments: bytes) -> Responded:
+def _responded(id_: bytes, arguments: bytes) -> logs.Responded:
     call = decode_response_log(arguments)
-    return Responded(id_, call.response, call.signature)
+    return logs.Responded(id_, call.response, call.signature)

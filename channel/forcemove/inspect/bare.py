@@ -10,17 +10,7 @@ from enum import Enum
 
 from forcemove.errors import ForcemoveError, MalformedBytes, RuleError
 from forcemove.game import Game, Names
-from forcemove.inspect.apps import (
-    KnownApp,
-    NoPosition,
-    OutcomeEntry,
-    PositionFacts,
-    StateFacts,
-    guess_app,
-    outcome_entries,
-    read_position,
-    state_facts,
-)
+from forcemove.inspect import apps
 from forcemove.protocol.codec import packed
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.encoding import decode_record, decode_variable_part
@@ -49,9 +39,9 @@ class BareReport:
     """`state`: None of a bare position. `signatures`: only of a record; bare hex does not say whose they are."""
 
     kind: BareKind
-    state: StateFacts | None
-    app: KnownApp | None
-    position: PositionFacts | NoPosition | None
+    state: apps.StateFacts | None
+    app: apps.KnownApp | None
+    position: apps.PositionFacts | apps.NoPosition | None
     signatures: tuple[Signature, ...]
     missing: tuple[Missing, ...]
 
@@ -62,12 +52,12 @@ def inspect_bytes(data: bytes, games: Sequence[Game]) -> BareReport:
         state, signatures = _read_state(data)
     except MalformedBytes as error:
         return _bare_position(data, games, error.reason)
-    app = guess_app(state.app_data, games)
+    app = apps.guess_app(state.app_data, games)
     return BareReport(
         BareKind.STATE if signatures is None else BareKind.RECORD,
-        state_facts(state),
+        apps.state_facts(state),
         app,
-        read_position(app, state),
+        apps.read_position(app, state),
         signatures or (),
         (Missing.CHANNEL, *(() if signatures else (Missing.SIGNATURES,)), Missing.APP),
     )
@@ -85,14 +75,14 @@ def _read_state(data: bytes) -> tuple[VariablePart, tuple[Signature, ...] | None
 
 
 def _bare_position(data: bytes, games: Sequence[Game], why_no_state: str) -> BareReport:
-    app = guess_app(data, games)
+    app = apps.guess_app(data, games)
     if app is None:
         known = "".join(f", nor a position of {game.title}" for game in games)
         reason = f"these {len(data)} bytes are not a state ({why_no_state}), nor a record{known}"
         raise MalformedBytes("state, record or position", reason)
     # Whose turn it was is unknown, so only what they have done distinguishes them: seat 0 is the mover's.
     seats = min(app.game.seats)
-    position = read_position(app, VariablePart((), data, 2 * seats), _names_in_turn(seats))
+    position = apps.read_position(app, VariablePart((), data, 2 * seats), _names_in_turn(seats))
     missing = (Missing.STATE, Missing.CHANNEL, Missing.SIGNATURES, Missing.APP)
     return BareReport(BareKind.POSITION, None, app, position, (), missing)
 
@@ -113,9 +103,9 @@ _OPERATIONS = {selector: name for name, selector in packed.SELECTORS.items()}
 class StateInCall:
     """A state that a call gives."""
 
-    facts: StateFacts
-    app: KnownApp | None
-    position: PositionFacts | NoPosition | None
+    facts: apps.StateFacts
+    app: apps.KnownApp | None
+    position: apps.PositionFacts | apps.NoPosition | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +135,7 @@ class CallReport:
     fixed_part: FixedPart | None = None
     from_record: bool = False
     states: tuple[StateInCall, ...] = ()
-    pays: tuple[OutcomeEntry, ...] = ()
+    pays: tuple[apps.OutcomeEntry, ...] = ()
     signatures: tuple[Signature, ...] = ()
     items: tuple[CallItem, ...] = ()
 
@@ -171,17 +161,17 @@ def inspect_call(data: bytes, games: Sequence[Game]) -> CallReport:
             states = _states((challenged, response), fixed, games)
             return CallReport(name, call, fixed, True, states, signatures=(signature,))
         case packed.ConcludeCall(fixed, outcome, _, signatures):
-            return CallReport(name, call, fixed, pays=outcome_entries(outcome, fixed), signatures=signatures)
+            return CallReport(name, call, fixed, pays=apps.outcome_entries(outcome, fixed), signatures=signatures)
         case packed.TransferCall(outcome=outcome):
-            return CallReport(name, call, pays=outcome_entries(outcome, None))
+            return CallReport(name, call, pays=apps.outcome_entries(outcome, None))
         case packed.BatchCall(items):
             found = (CallItem(gas, _item(calldata, games)) for gas, calldata in items)
             return CallReport(name, call, items=tuple(found))
 
 
 def _states(states: Sequence[VariablePart], fixed: FixedPart, games: Sequence[Game]) -> tuple[StateInCall, ...]:
-    app = guess_app(states[-1].app_data, games)
-    return tuple(StateInCall(state_facts(state, fixed), app, read_position(app, state)) for state in states)
+    app = apps.guess_app(states[-1].app_data, games)
+    return tuple(StateInCall(apps.state_facts(state, fixed), app, apps.read_position(app, state)) for state in states)
 
 
 def _item(calldata: bytes, games: Sequence[Game]) -> CallReport | ForcemoveError:

@@ -10,16 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.game import seat_names
-from forcemove.inspect.apps import (
-    KnownApp,
-    NoPosition,
-    OutcomeEntry,
-    PositionFacts,
-    StateFacts,
-    outcome_entries,
-    read_position,
-    state_facts,
-)
+from forcemove.inspect import apps
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import (
     ChallengeRegistered,
@@ -42,7 +33,7 @@ from forcemove.protocol.words import Holdings, Mode, Status, status_word, word_k
 if TYPE_CHECKING:
     from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 
-NameApp = Callable[[VariablePart], KnownApp | None]
+NameApp = Callable[[VariablePart], apps.KnownApp | None]
 """Which game a recorded state is of."""
 
 
@@ -226,9 +217,9 @@ class RecordReport:
     """The recorded state. `signed_by` (20 bytes each): the participants who have signed it or, where the participants
     are unknown, those signers that its outcome pays."""
 
-    state: StateFacts
-    app: KnownApp | None
-    position: PositionFacts | NoPosition | None
+    state: apps.StateFacts
+    app: apps.KnownApp | None
+    position: apps.PositionFacts | apps.NoPosition | None
     signed_by: tuple[bytes, ...]
 
 
@@ -239,7 +230,7 @@ class ChannelReport:
 
     channel: ChannelOnChain
     record: RecordReport | None
-    owed: tuple[OutcomeEntry, ...] | None
+    owed: tuple[apps.OutcomeEntry, ...] | None
 
 
 def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: FixedPart | None = None) -> ChannelReport:
@@ -248,7 +239,7 @@ def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: Fixed
     return ChannelReport(
         channel,
         None if recorded is None else _report_record(recorded, name_app, fixed_part),
-        None if owed is None else outcome_entries(owed.outcome, fixed_part),
+        None if owed is None else apps.outcome_entries(owed.outcome, fixed_part),
     )
 
 
@@ -259,4 +250,4 @@ def _report_record(recorded: Recorded, name_app: NameApp, fixed_part: FixedPart 
     app = name_app(state)
     signed_by = tuple(signer for signer, _ in recorded.signatures if signer in known)
     names = seat_names(len(fixed_part.participants)) if fixed_part else None
-    return RecordReport(state_facts(state, fixed_part), app, read_position(app, state, names), signed_by)
+    return RecordReport(apps.state_facts(state, fixed_part), app, apps.read_position(app, state, names), signed_by)

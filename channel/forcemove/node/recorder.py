@@ -12,15 +12,7 @@ from forcemove.chain.adjudicator import PlacedLog
 from forcemove.chain.chain import LogPlace, Receipt
 from forcemove.errors import ForcemoveError
 from forcemove.follower.endpoint_quorum import ShownLogs
-from forcemove.history.derivation import (
-    author_of,
-    log_entries,
-    mined_entries,
-    refused_entries,
-    request_entries,
-    request_of,
-    state_entries,
-)
+from forcemove.history import derivation
 from forcemove.history.entries import (
     ConnectionLost,
     ConnectionRestored,
@@ -37,15 +29,7 @@ from forcemove.history.entries import (
 )
 from forcemove.history.index import HistoryIndex
 from forcemove.history.packing import pack
-from forcemove.node.events import (
-    CounterpartyFault,
-    Event,
-    LogAdded,
-    LogRemoved,
-    Mined,
-    Received,
-    SubmissionRefused,
-)
+from forcemove.node import events
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import Submission, operation_name
@@ -54,7 +38,7 @@ from forcemove.protocol.types import SignedState
 from forcemove.store.records import HistoryRow
 from forcemove.workers.outbox import evidence_of
 
-_ENTERED = (Mined, SubmissionRefused, CounterpartyFault)
+_ENTERED = (events.Mined, events.SubmissionRefused, events.CounterpartyFault)
 """The events that come into the history."""
 _MAX_FAULTS = 100
 """Faults of one channel that one process enters: many of them drive nothing else out of the history."""
@@ -66,7 +50,7 @@ class ChannelRecorder:
     def __init__(
         self,
         load_index: Callable[[], HistoryIndex],
-        on_event: Callable[[Event], None],
+        on_event: Callable[[events.Event], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`load_index`: the index of the history that the journal has, asked for when it is needed first. `on_event`:
@@ -99,7 +83,7 @@ class ChannelRecorder:
         are gone."""
         self._attempt(self._enter_logs, shown)
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: events.Event) -> None:
         """Enter what the owner is notified of, and notify the owner. Raises what the owner raises."""
         if isinstance(event, _ENTERED):
             self._attempt(self._enter_event, event)
@@ -136,35 +120,35 @@ class ChannelRecorder:
 
     def _enter_step(self, before: Channel, after: Channel, input_: Input) -> None:
         now = self.now()
-        states = state_entries(before, after, now, from_chain=not isinstance(input_, StateReceived))
+        states = derivation.state_entries(before, after, now, from_chain=not isinstance(input_, StateReceived))
         self._entries += states  # of which the index knows nothing
         if after.requested is not before.requested and after.requested:
-            self._enter(request_entries(self._index, before, after, now))
+            self._enter(derivation.request_entries(self._index, before, after, now))
         if isinstance(input_, StateReceived) and any(_is_theirs(each, after.index) for each in states):
-            self._on_event(Received(input_.signed))
+            self._on_event(events.Received(input_.signed))
 
     def _enter_logs(self, shown: ShownLogs) -> None:
         placed = [(each.log, _position_of(each.place)) for each in shown.logs]
-        found = log_entries(self._index, placed, shown.after_block, self.now())
+        found = derivation.log_entries(self._index, placed, shown.after_block, self.now())
         self._enter(found)
         if found:
             self._require_save()
         for each in found:
             match each:
                 case LogIncluded(log=log, position=position):
-                    self._on_event(LogAdded(log, position))
+                    self._on_event(events.LogAdded(log, position))
                 case LogReorged(log=log, position=position):
-                    self._on_event(LogRemoved(log, position))
+                    self._on_event(events.LogRemoved(log, position))
 
-    def _enter_event(self, event: Event) -> None:
+    def _enter_event(self, event: events.Event) -> None:
         match event:
-            case Mined(submission, receipt):
-                self._enter_at_once(mined_entries(self._index, _mined(self.now(), submission, receipt)))
-            case SubmissionRefused(submission, error, cost):
-                named = (request_of(submission), operation_name(submission))
+            case events.Mined(submission, receipt):
+                self._enter_at_once(derivation.mined_entries(self._index, _mined(self.now(), submission, receipt)))
+            case events.SubmissionRefused(submission, error, cost):
+                named = (derivation.request_of(submission), operation_name(submission))
                 refused = TxRefused(self.now(), *named, type(error).__name__, _facts_of(error), cost)
-                self._enter_at_once(refused_entries(self._index, refused))
-            case CounterpartyFault(error):
+                self._enter_at_once(derivation.refused_entries(self._index, refused))
+            case events.CounterpartyFault(error):
                 self._enter_fault(error)
 
     def _enter_fault(self, error: ForcemoveError) -> None:
@@ -174,7 +158,7 @@ class ChannelRecorder:
         message = error.evidence if isinstance(error, MessageRefused) else None
         refused = message if isinstance(message, SignedState) else None
         kind = evidence_of(error).kind
-        author = None if self._channel is None else author_of(self._channel, refused)
+        author = None if self._channel is None else derivation.author_of(self._channel, refused)
         self._enter([FaultFound(self.now(), author, kind, _facts_of(error), refused)])
 
     # ------------------------------------------------------------------------------------------------- what is written
@@ -248,7 +232,7 @@ def _facts_of(error: ForcemoveError) -> str:
 def _mined(now: int, submission: Submission, receipt: Receipt[PlacedLog]) -> TxMined:
     return TxMined(
         now,
-        request_of(submission),
+        derivation.request_of(submission),
         operation_name(submission),
         receipt.transaction_hash,
         receipt.block_number,

@@ -7,17 +7,9 @@ from dataclasses import replace
 
 from forcemove.chain.chain import Call, Fees, SignedTransaction
 from forcemove.chain.errors import InsufficientFunds
+from forcemove.sender import pricing
 from forcemove.sender.errors import CannotPay, CannotPayAnswer
 from forcemove.sender.opinions import Opinion
-from forcemove.sender.pricing import (
-    FeeMarket,
-    Urgency,
-    fitting_fees,
-    is_enough,
-    is_too_low,
-    next_fees,
-    price_of,
-)
 from forcemove.sender.transactions import PendingTx, TxRequest, Version
 
 
@@ -30,8 +22,8 @@ class Bids:
 
     def is_too_dear(self, request: TxRequest, gas: int, opinions: Sequence[Opinion]) -> bool:
         """Whether the fees that a request's cap allows are too low for a block, by every endpoint's word."""
-        fees = [(_fitting(each, opinions, gas, Urgency(request.max_cost)), each.market) for each in opinions]
-        return all(is_too_low(offer, market) for offer, market in fees)
+        fees = [(_fitting(each, opinions, gas, pricing.Urgency(request.max_cost)), each.market) for each in opinions]
+        return all(pricing.is_too_low(offer, market) for offer, market in fees)
 
     def begin(
         self, request: TxRequest, nonce: int, gas: int, begun_at: int, opinion: Opinion, opinions: Sequence[Opinion]
@@ -45,13 +37,13 @@ class Bids:
         - `opinion`: what this endpoint says.
         - `opinions`: what all endpoints say.
         """
-        urgency = _affordable(Urgency(request.max_cost), request, gas, opinion)
+        urgency = _affordable(pricing.Urgency(request.max_cost), request, gas, opinion)
         fees = _fitting(opinion, opinions, gas, urgency)
         return PendingTx(request, nonce, gas, begun_at, (self._version(request, nonce, gas, fees),))
 
     def fit(self, pending: PendingTx, opinion: Opinion, opinions: Sequence[Opinion]) -> tuple[PendingTx, Version]:
         """The version that this endpoint is offered at first, and the transaction with it."""
-        urgency = _affordable(Urgency(pending.request.max_cost), pending.request, pending.gas, opinion)
+        urgency = _affordable(pricing.Urgency(pending.request.max_cost), pending.request, pending.gas, opinion)
         return self._with(pending, _fitting(opinion, opinions, pending.gas, urgency))
 
     def raised(
@@ -60,7 +52,7 @@ class Bids:
         last: Version,
         opinion: Opinion,
         opinions: Sequence[Opinion],
-        urgency: Urgency,
+        urgency: pricing.Urgency,
     ) -> tuple[PendingTx, Version] | None:
         """The version that may replace `last` at one endpoint, and the transaction with it. None where `last` is good
         enough, or the cap allows no more.
@@ -72,11 +64,11 @@ class Bids:
         - `urgency`: the cap of all transactions that wait behind this one, and how much of their time has gone by.
         """
         urgency = _affordable(urgency, pending.request, pending.gas, opinion)
-        fees = next_fees(last.fees, opinion.market, _others(opinion, opinions), pending.gas, urgency)
+        fees = pricing.next_fees(last.fees, opinion.market, _others(opinion, opinions), pending.gas, urgency)
         return None if fees is None else self._with(pending, fees)
 
     def outbid(
-        self, pending: PendingTx, last: Version, opinion: Opinion, urgency: Urgency
+        self, pending: PendingTx, last: Version, opinion: Opinion, urgency: pricing.Urgency
     ) -> tuple[PendingTx, Version] | None:
         """Twice what was offered last, as `raised`: where another program's transaction waits, at a price that nobody
         tells. At most the part of the cap that is the part of the time which has gone by."""
@@ -87,7 +79,7 @@ class Bids:
 
     def _with(self, pending: PendingTx, fees: Fees) -> tuple[PendingTx, Version]:
         for version in reversed(pending.versions):
-            if is_enough(version.fees, fees):
+            if pricing.is_enough(version.fees, fees):
                 return pending, version
         version = self._version(pending.request, pending.nonce, pending.gas, fees)
         return replace(pending, versions=(*pending.versions, version)), version
@@ -105,20 +97,20 @@ def cannot_pay(error: InsufficientFunds, request: TxRequest, max_cost: int, opin
     return CannotPay(*facts) if request.deadline is None else CannotPayAnswer(*facts, request.deadline)
 
 
-def _fitting(opinion: Opinion, opinions: Sequence[Opinion], gas: int, urgency: Urgency) -> Fees:
-    return fitting_fees(opinion.market, _others(opinion, opinions), gas, urgency)
+def _fitting(opinion: Opinion, opinions: Sequence[Opinion], gas: int, urgency: pricing.Urgency) -> Fees:
+    return pricing.fitting_fees(opinion.market, _others(opinion, opinions), gas, urgency)
 
 
-def _others(opinion: Opinion, opinions: Sequence[Opinion]) -> list[FeeMarket]:
+def _others(opinion: Opinion, opinions: Sequence[Opinion]) -> list[pricing.FeeMarket]:
     return [each.market for each in opinions if each is not opinion]
 
 
-def _affordable(urgency: Urgency, request: TxRequest, gas: int, opinion: Opinion) -> Urgency:
+def _affordable(urgency: pricing.Urgency, request: TxRequest, gas: int, opinion: Opinion) -> pricing.Urgency:
     """The urgency with a cap that the balance can pay, since nodes take no other transaction. The cap stays where the
     balance cannot pay for a block now: then the nodes' refusal is reported."""
     left = opinion.balance - request.value
     return (
         urgency
-        if left >= urgency.max_cost or left // gas < price_of(opinion.market)
+        if left >= urgency.max_cost or left // gas < pricing.price_of(opinion.market)
         else replace(urgency, max_cost=left)
     )

@@ -9,18 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from forcemove.errors import InvalidValue, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.msgpack_codec import SUBMISSIONS, Codec
-from forcemove.sender.transactions import (
-    Allowance,
-    Approval,
-    BatchTx,
-    ChannelTx,
-    ClientTx,
-    GapFiller,
-    PendingTx,
-    RequestId,
-    TxRequest,
-    Version,
-)
+from forcemove.sender import transactions
 
 ValueT = TypeVar("ValueT")
 _ADDRESS, _CHANNEL, _HASH = 20, 32, 32
@@ -36,7 +25,7 @@ class _StoredRequest(Struct, frozen=True, rename={"request_id": "purpose", "max_
     value: int
     max_cost: int
     deadline: int | None = None
-    allowance: Allowance | None = None
+    allowance: transactions.Allowance | None = None
     gas: int | UnsetType = UNSET
 
 
@@ -47,7 +36,7 @@ class _StoredTx(Struct, frozen=True):
     nonce: int
     gas: int
     begun_at: int
-    versions: tuple[Version, ...]
+    versions: tuple[transactions.Version, ...]
 
 
 class _StoredBatch(_StoredTx, frozen=True):
@@ -61,18 +50,18 @@ _TXS: Codec[_StoredTx] = Codec("transaction", _StoredTx)
 _BATCHES: Codec[_StoredBatch] = Codec("transaction", _StoredBatch, 2)
 
 
-def encode_request(request: TxRequest) -> bytes:
+def encode_request(request: transactions.TxRequest) -> bytes:
     """The bytes of a request without parts."""
     return _REQUESTS.encode(_stored(request))
 
 
-def decode_request(data: bytes) -> TxRequest:
+def decode_request(data: bytes) -> transactions.TxRequest:
     """The request of these bytes. Raises `MalformedBytes`, `UnknownVersion`."""
     stored = _REQUESTS.decode(data)
     return _sound("wanted transaction", lambda: _request_of(stored))
 
 
-def encode_tx(pending: PendingTx) -> bytes:
+def encode_tx(pending: transactions.PendingTx) -> bytes:
     """The bytes of a transaction on its way."""
     facts = _stored(pending.request), pending.nonce, pending.gas, pending.begun_at, pending.versions
     if parts := tuple(map(_stored, pending.request.parts)):
@@ -80,7 +69,7 @@ def encode_tx(pending: PendingTx) -> bytes:
     return _TXS.encode(_StoredTx(*facts))
 
 
-def decode_tx(data: bytes) -> PendingTx:
+def decode_tx(data: bytes) -> transactions.PendingTx:
     """The transaction on its way of these bytes. Raises `MalformedBytes`, `UnknownVersion`."""
     try:
         stored, parts = _TXS.decode(data), tuple[_StoredRequest, ...]()
@@ -88,7 +77,7 @@ def decode_tx(data: bytes) -> PendingTx:
         batch = _BATCHES.decode(data)
         stored, parts = batch, batch.parts
     rest = (stored.nonce, stored.gas, stored.begun_at, stored.versions)
-    return _sound("transaction", lambda: PendingTx(_request_of(stored.wanted, parts), *rest))
+    return _sound("transaction", lambda: transactions.PendingTx(_request_of(stored.wanted, parts), *rest))
 
 
 def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
@@ -99,31 +88,31 @@ def _sound(what: str, make: Callable[[], ValueT]) -> ValueT:
         raise MalformedBytes(what, f"{error!s:.200}") from None
 
 
-def _stored(request: TxRequest) -> _StoredRequest:
+def _stored(request: transactions.TxRequest) -> _StoredRequest:
     id_, call = _encode_id(request.request_id), (request.to, request.data, request.value)
     gas = UNSET if request.gas is None else request.gas
     return _StoredRequest(id_, *call, request.max_cost, request.deadline, request.allowance, gas)
 
 
-def _request_of(stored: _StoredRequest, parts: Sequence[_StoredRequest] = ()) -> TxRequest:
+def _request_of(stored: _StoredRequest, parts: Sequence[_StoredRequest] = ()) -> transactions.TxRequest:
     gas = None if isinstance(stored.gas, UnsetType) else stored.gas
     id_, call = _decode_id(stored.request_id), (stored.to, stored.data, stored.value)
-    return TxRequest(
+    return transactions.TxRequest(
         id_, *call, stored.max_cost, stored.deadline, stored.allowance, gas, tuple(map(_request_of, parts))
     )
 
 
-def _encode_id(request_id: RequestId) -> bytes:
+def _encode_id(request_id: transactions.RequestId) -> bytes:
     match request_id:
-        case ChannelTx(channel_id, submission):
+        case transactions.ChannelTx(channel_id, submission):
             return channel_id + SUBMISSIONS.encode(submission)
-        case ClientTx(client, channel_id, submission):
+        case transactions.ClientTx(client, channel_id, submission):
             return client + channel_id + SUBMISSIONS.encode(submission)
-        case Approval(needed_by):
+        case transactions.Approval(needed_by):
             return _APPROVAL + _encode_id(needed_by)
-        case BatchTx(hash):
+        case transactions.BatchTx(hash):
             return _BATCH + hash
-        case GapFiller(nonce):
+        case transactions.GapFiller(nonce):
             return _GAP + str(nonce).encode()
         case bytes():
             return request_id
@@ -131,20 +120,24 @@ def _encode_id(request_id: RequestId) -> bytes:
             assert_never(request_id)
 
 
-def _decode_id(data: bytes) -> RequestId:
+def _decode_id(data: bytes) -> transactions.RequestId:
     """A request's id. Whether a submission begins after one or two fields shows whose it is: no other bytes decode as
     one."""
     if data.startswith(_APPROVAL):
-        return Approval(_decode_id(data.removeprefix(_APPROVAL)))
+        return transactions.Approval(_decode_id(data.removeprefix(_APPROVAL)))
     if data.startswith(_BATCH) and len(data) == len(_BATCH) + _HASH:
-        return BatchTx(data.removeprefix(_BATCH))
+        return transactions.BatchTx(data.removeprefix(_BATCH))
     if data.startswith(_GAP) and data.removeprefix(_GAP).isdigit():
-        return GapFiller(int(data.removeprefix(_GAP)))
+        return transactions.GapFiller(int(data.removeprefix(_GAP)))
     for client in (b"", data[:_ADDRESS]):
         channel_id, rest = data[len(client) :][:_CHANNEL], data[len(client) + _CHANNEL :]
         try:
             submission = SUBMISSIONS.decode(rest)
         except (MalformedBytes, UnknownVersion):
             continue
-        return ClientTx(client, channel_id, submission) if client else ChannelTx(channel_id, submission)
+        return (
+            transactions.ClientTx(client, channel_id, submission)
+            if client
+            else transactions.ChannelTx(channel_id, submission)
+        )
     return data

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from forcemove.chain.addresses import show_address
 from forcemove.game import seat_names
-from forcemove.inspect.apps import (
-    KnownApp,
-    KnownBy,
-    NoPosition,
-    OutcomeEntry,
-    PositionFacts,
-    SignatureCheck,
-    SignatureVerdict,
-    StateFacts,
-)
+from forcemove.inspect import apps
 from forcemove.inspect.bare import BareKind, BareReport, CallReport
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
@@ -73,9 +64,9 @@ class ReportPart:
 
 
 _KNOWN_BY = {
-    KnownBy.CODE: "by its address on the chain, which follows from its code",
-    KnownBy.BOOK: "by the address book",
-    KnownBy.BYTES: "by the look of its bytes; nothing else was compared",
+    apps.KnownBy.CODE: "by its address on the chain, which follows from its code",
+    apps.KnownBy.BOOK: "by the address book",
+    apps.KnownBy.BYTES: "by the look of its bytes; nothing else was compared",
 }
 _TITLES = {
     BareKind.STATE: "A state without a channel",
@@ -123,7 +114,7 @@ def _signed_state(report: SignedStateReport) -> Iterator[ReportPart]:
     yield from _could(report)
 
 
-def _fixed_part(fixed_part: FixedPart, app: KnownApp | None) -> Iterator[ReportEntry]:
+def _fixed_part(fixed_part: FixedPart, app: apps.KnownApp | None) -> Iterator[ReportEntry]:
     yield ReportEntry("app", f"{show_address(fixed_part.app_definition)}\n{_app(app)}")
     yield ReportEntry("nonce", str(fixed_part.channel_nonce))
     yield ReportEntry("duration", f"{fixed_part.challenge_duration:,} seconds to answer a challenge")
@@ -275,11 +266,11 @@ def _place(channel_id: bytes, chain_id: int, adjudicator: bytes) -> Iterator[Rep
     yield ReportEntry("adjudicator", show_address(adjudicator))
 
 
-def _app(app: KnownApp | None) -> str:
+def _app(app: apps.KnownApp | None) -> str:
     return f"{app.game.title}, {_KNOWN_BY[app.known_by]}" if app else "none of the games that are installed"
 
 
-def _state(facts: StateFacts, title: str = "State") -> ReportPart:
+def _state(facts: apps.StateFacts, title: str = "State") -> ReportPart:
     state = facts.state
     mover = "" if facts.mover is None else f", of participant {facts.mover}"
     stage = f" ({facts.kind.value})" if facts.kind else ""
@@ -302,11 +293,11 @@ def _bytes(data: bytes) -> str:
     return f"{len(data)} bytes{f': {hex_text(data)}' if data else ''}"
 
 
-def _outcome(name: str, entries: Iterable[OutcomeEntry]) -> ReportEntry:
+def _outcome(name: str, entries: Iterable[apps.OutcomeEntry]) -> ReportEntry:
     return ReportEntry(name, "\n".join(map(_allocation, entries)) or "nothing")
 
 
-def _allocation(entry: OutcomeEntry) -> str:
+def _allocation(entry: apps.OutcomeEntry) -> str:
     allocation = entry.allocation
     account = show_address(entry.account) if entry.account else f"channel {hex_text(allocation.destination)}"
     who = "" if entry.participant is None else f" (participant {entry.participant})"
@@ -314,15 +305,15 @@ def _allocation(entry: OutcomeEntry) -> str:
 
 
 def _position(
-    app: KnownApp | None, position: PositionFacts | NoPosition | None, state: StateFacts | None
+    app: apps.KnownApp | None, position: apps.PositionFacts | apps.NoPosition | None, state: apps.StateFacts | None
 ) -> Iterator[ReportPart]:
     match position:
         case None:
             return
-        case NoPosition(problem):
+        case apps.NoPosition(problem):
             text = f"this is not a position of the game: {describe(problem)}"
             entries: tuple[ReportEntry, ...] = (ReportEntry("PROBLEM", text, "bad"),)
-        case PositionFacts(description, board, stake):
+        case apps.PositionFacts(description, board, stake):
             entries = (
                 ReportEntry("says", description),
                 ReportEntry("stake", _stake(stake, state)),
@@ -331,24 +322,24 @@ def _position(
     yield ReportPart(f"Position: {_app(app)}", entries)
 
 
-def _stake(stake: int, state: StateFacts | None) -> str:
+def _stake(stake: int, state: apps.StateFacts | None) -> str:
     """The stake in the asset of the outcome, where the outcome has one asset."""
     assets = {entry.allocation.asset for entry in state.pays} if state else set()
     return show_asset(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
 
 
-def _signature(check: SignatureCheck) -> ReportEntry:
+def _signature(check: apps.SignatureCheck) -> ReportEntry:
     name = f"participant {check.participant}"
     match check.verdict:
-        case SignatureVerdict.SIGNED:
+        case apps.SignatureVerdict.SIGNED:
             return ReportEntry(name, "has signed", "good")
-        case SignatureVerdict.MISSING:
+        case apps.SignatureVerdict.MISSING:
             return ReportEntry(name, "has not signed")
-        case SignatureVerdict.WRONG:
+        case apps.SignatureVerdict.WRONG:
             return ReportEntry(name, f"WRONG signature, {_maker(check)}", "bad")
 
 
-def _maker(check: SignatureCheck) -> str:
+def _maker(check: apps.SignatureCheck) -> str:
     if check.recovered:
         maker = f"made by {show_address(check.recovered)}"
     else:

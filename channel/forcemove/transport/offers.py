@@ -16,21 +16,11 @@ from typing import Any, TypeVar
 from msgspec import Struct, to_builtins
 
 from forcemove.errors import CounterpartyError, ForcemoveError, InvalidValue, MalformedBytes, UnknownVersion
+from forcemove.protocol import types
 from forcemove.protocol.codec.msgpack_codec import Codec
 from forcemove.protocol.encoding import word
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.signing import Key, require_signer
-from forcemove.protocol.types import (
-    MAX_CHALLENGE_DURATION,
-    MAX_PARTICIPANTS,
-    MIN_CHALLENGE_DURATION,
-    UINT64_MAX,
-    UINT256_MAX,
-    ZERO_ADDRESS,
-    Signature,
-    require_bytes,
-    require_uint,
-)
 from forcemove.transport.terms import address_word, relay_digest, text_hash
 
 PLAIN_OFFER_TYPE = (
@@ -111,27 +101,27 @@ class Offer(Struct, frozen=True, omit_defaults=True):
         if not (1 <= len(self.game) <= MAX_GAME_NAME and self.game.isprintable()):
             raise InvalidValue("game", self.game, f"1 to {MAX_GAME_NAME} characters that can be printed")
         for name in ("adjudicator", "app", "asset", "host", "payout"):
-            require_bytes(name, getattr(self, name), 20)
+            types.require_bytes(name, getattr(self, name), 20)
         for name in ("chain_id", "stake", "deposit"):
-            require_uint(name, getattr(self, name), UINT256_MAX)
+            types.require_uint(name, getattr(self, name), types.UINT256_MAX)
         for name in ("nonce", "expires"):
-            require_uint(name, getattr(self, name), UINT64_MAX)
-        require_uint("duration", self.duration, MAX_CHALLENGE_DURATION)
-        require_uint("seats", self.seats, MAX_PARTICIPANTS)
-        require_uint("move_time", self.move_time, MAX_CHALLENGE_DURATION)
+            types.require_uint(name, getattr(self, name), types.UINT64_MAX)
+        types.require_uint("duration", self.duration, types.MAX_CHALLENGE_DURATION)
+        types.require_uint("seats", self.seats, types.MAX_PARTICIPANTS)
+        types.require_uint("move_time", self.move_time, types.MAX_CHALLENGE_DURATION)
         require_name(self.name)
         self._require_sense()
 
     def _require_sense(self) -> None:
-        if self.duration < MIN_CHALLENGE_DURATION:
-            raise InvalidValue("duration", self.duration, f"at least {MIN_CHALLENGE_DURATION} seconds")
+        if self.duration < types.MIN_CHALLENGE_DURATION:
+            raise InvalidValue("duration", self.duration, f"at least {types.MIN_CHALLENGE_DURATION} seconds")
         if self.seats < MIN_SEATS:
-            raise InvalidValue("seats", self.seats, f"{MIN_SEATS} to {MAX_PARTICIPANTS}")
-        if ZERO_ADDRESS in (self.host, self.payout):
+            raise InvalidValue("seats", self.seats, f"{MIN_SEATS} to {types.MAX_PARTICIPANTS}")
+        if types.ZERO_ADDRESS in (self.host, self.payout):
             raise InvalidValue("host", self.host, "an address other than zero, as is the payout's")
         if self.guest:
-            require_bytes("guest", self.guest, 20)
-            if self.seats != MIN_SEATS or self.guest in (self.host, ZERO_ADDRESS):
+            types.require_bytes("guest", self.guest, 20)
+            if self.seats != MIN_SEATS or self.guest in (self.host, types.ZERO_ADDRESS):
                 raise InvalidValue("guest", self.guest, "another player than the host, at a table for two")
         if self.deposit < self.stake:
             raise InvalidValue("deposit", self.deposit, f"at least the stake, {self.stake}")
@@ -170,7 +160,7 @@ class Offer(Struct, frozen=True, omit_defaults=True):
         plain = terms + word(self.seats) + text_hash(self.name)
         if self.is_plain:
             return _PLAIN_OFFER_TYPEHASH + plain
-        return _OFFER_TYPEHASH + plain + word(self.move_time) + address_word(self.guest or ZERO_ADDRESS)
+        return _OFFER_TYPEHASH + plain + word(self.move_time) + address_word(self.guest or types.ZERO_ADDRESS)
 
     def require_chain(self, ours: int) -> None:
         """Raise `OfferOfAnotherChain` unless the offer is for chain `ours`."""
@@ -248,7 +238,7 @@ class SignedOffer(Struct, frozen=True):
     """An offer that its host has signed."""
 
     offer: Offer
-    signature: Signature
+    signature: types.Signature
 
     @classmethod
     def sign(cls, offer: Offer, key: Key) -> SignedOffer:
@@ -264,7 +254,7 @@ class SignedOffer(Struct, frozen=True):
 
 def withdrawal_digest(offer: bytes) -> bytes:
     """What a host signs to take back the offer of this hash."""
-    require_bytes("offer", offer, 32)
+    types.require_bytes("offer", offer, 32)
     return relay_digest(_WITHDRAWAL_TYPEHASH + offer)
 
 
@@ -272,7 +262,7 @@ def read_offer(hash_: bytes, offer: bytes, signature: bytes) -> SignedOffer:
     """The offer with this hash, as its host has signed it. Raises `OtherOfferShown` where the bytes are not that
     offer."""
     try:
-        signed = SignedOffer(OFFERS.decode(offer), Signature(signature))
+        signed = SignedOffer(OFFERS.decode(offer), types.Signature(signature))
         signed.verify()
     except ForcemoveError:
         raise OtherOfferShown(hash_) from None

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from forcemove.errors import MalformedBytes
+from forcemove.protocol import types
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.msgpack_codec import Codec, StatesCodec
 from forcemove.protocol.encoding import TABLE_DOMAIN_TYPE, word
@@ -25,25 +26,14 @@ from forcemove.protocol.machine.record import Record
 from forcemove.protocol.machine.responses import best_answer, concluding_answer
 from forcemove.protocol.rules import build_support_proof
 from forcemove.protocol.signing import Key, require_signer
-from forcemove.protocol.types import (
-    MAX_ALLOCATIONS,
-    MAX_APP_DATA,
-    MAX_PARTICIPANTS,
-    UINT48_MAX,
-    FixedPart,
-    Signature,
-    SignedState,
-    require_bytes,
-    require_uint,
-)
 from forcemove.protocol.words import Mode
 from forcemove.watchtower.errors import OtherReceipt
 
 _ALLOCATION, _SIGNATURE, _FRAME = 160, 96, 1_024
 """Most bytes of an allocation, a signature, and the names and numbers of a state or an agreement."""
-_STATE = MAX_ALLOCATIONS * _ALLOCATION + MAX_APP_DATA + MAX_PARTICIPANTS * _SIGNATURE + _FRAME
-_AGREEMENT = 2 * MAX_ALLOCATIONS * _ALLOCATION + MAX_APP_DATA + _FRAME
-MAX_APPOINTMENT = 2 * MAX_PARTICIPANTS * _STATE + _AGREEMENT + _FRAME
+_STATE = types.MAX_ALLOCATIONS * _ALLOCATION + types.MAX_APP_DATA + types.MAX_PARTICIPANTS * _SIGNATURE + _FRAME
+_AGREEMENT = 2 * types.MAX_ALLOCATIONS * _ALLOCATION + types.MAX_APP_DATA + _FRAME
+MAX_APPOINTMENT = 2 * types.MAX_PARTICIPANTS * _STATE + _AGREEMENT + _FRAME
 """Bytes. The largest legal appointment is smaller: two chains of as many states as there may be participants."""
 
 APPOINTMENT_TYPE = b"HandOver(address tower,bytes content)"
@@ -62,11 +52,11 @@ class Appointment(Struct, frozen=True, tag="HandOver"):
 
     agreement: Agreement
     from_block: int
-    supported: tuple[SignedState, ...]
-    replies: tuple[SignedState, ...] = ()
+    supported: tuple[types.SignedState, ...]
+    replies: tuple[types.SignedState, ...] = ()
 
     def __post_init__(self) -> None:
-        require_uint("from_block", self.from_block, UINT48_MAX)
+        types.require_uint("from_block", self.from_block, types.UINT48_MAX)
 
     @property
     def supported_turn(self) -> int:
@@ -88,7 +78,7 @@ class SignedAppointment(Struct, frozen=True, tag="SignedHandOver"):
     """The bytes of an `Appointment`, and a participant's signature over them."""
 
     content: bytes
-    signature: Signature
+    signature: types.Signature
 
 
 _VERSION = 2
@@ -109,7 +99,7 @@ def make_appointment(channel: Channel, from_block: int) -> Appointment | None:
     return Appointment(channel.agreement, from_block, supported, replies) if supported else None
 
 
-def _supporting(fixed_part: FixedPart, states: Sequence[SignedState]) -> tuple[SignedState, ...]:
+def _supporting(fixed_part: types.FixedPart, states: Sequence[types.SignedState]) -> tuple[types.SignedState, ...]:
     """The newest states, as few as prove the last one; empty where it cannot be proved."""
     proof = build_support_proof(fixed_part, states)
     return tuple(states[-len(proof.states) :]) if proof else ()
@@ -136,7 +126,7 @@ def content_hash(content: bytes) -> bytes:
 
 def appointment_digest(tower: bytes, content: bytes) -> bytes:
     """The 32 bytes that a participant signs of an appointment (EIP-712, domain "Forcemove tower" version "1")."""
-    require_bytes("tower", tower, 20)
+    types.require_bytes("tower", tower, 20)
     return tower_digest(_TYPEHASH + bytes(12) + tower + keccak256(content))
 
 
@@ -163,14 +153,14 @@ class AppointmentReceipt(Struct, frozen=True, tag="Receipt"):
     turn_num: int
     accepted: bytes
     time: int
-    signature: Signature
+    signature: types.Signature
 
     def __post_init__(self) -> None:
-        require_bytes("channel_id", self.channel_id, 32)
-        require_bytes("client", self.client, 20)
-        require_uint("turn_num", self.turn_num, UINT48_MAX)
-        require_bytes("accepted", self.accepted, 32)
-        require_uint("time", self.time, UINT48_MAX)
+        types.require_bytes("channel_id", self.channel_id, 32)
+        types.require_bytes("client", self.client, 20)
+        types.require_uint("turn_num", self.turn_num, types.UINT48_MAX)
+        types.require_bytes("accepted", self.accepted, 32)
+        types.require_uint("time", self.time, types.UINT48_MAX)
 
 
 RECEIPTS: Codec[AppointmentReceipt] = Codec("receipt of a tower", AppointmentReceipt)

@@ -9,17 +9,8 @@ from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.chain.prices import Prices
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.encoding import challenge_hash, digest, hash_state
+from forcemove.protocol.machine import effects
 from forcemove.protocol.machine.channel import Channel
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitPayCredit,
-    SubmitRespond,
-    SubmitTransfer,
-)
 from forcemove.protocol.signing import Key
 from forcemove.protocol.types import ETHER, Signature, SupportProof, VariablePart
 from forcemove.sender.transactions import Allowance, ChannelTx, TxRequest
@@ -32,7 +23,7 @@ _PART = 4
 
 def tx_request_for(
     channel: Channel,
-    submission: Submission,
+    submission: effects.Submission,
     adjudicator: Adjudicator,
     prices: Prices,
     max_cost: int | None = None,
@@ -59,23 +50,23 @@ def tx_request_for(
     return TxRequest(request_id, adjudicator.address, call.data, call.value, max_cost, deadline, allowance, gas)
 
 
-def gas_of(submission: Submission, data: bytes, prices: Prices) -> int:
+def gas_of(submission: effects.Submission, data: bytes, prices: Prices) -> int:
     """The most gas that a submission needs in honest use, by our own table: never less than a real chain takes,
     whatever the sizes, and enough for payees and tokens that use up all gas that the adjudicator gives them. `data`:
     the calldata; `prices`: of the chain."""
     given, p = len(data) * prices.byte, prices
     match submission:
-        case SubmitDeposit(asset):
+        case effects.SubmitDeposit(asset):
             return given + (p.deposit if asset == ETHER else p.deposit + p.token)
-        case SubmitChallenge(proof) | SubmitCheckpoint(proof):
+        case effects.SubmitChallenge(proof) | effects.SubmitCheckpoint(proof):
             return given + p.record + _checks(proof.states, len(proof.signatures) + 1, p)
-        case SubmitRespond(challenged, response):
+        case effects.SubmitRespond(challenged, response):
             return given + p.record + _checks((challenged, response), 1, p)
-        case SubmitConclude(outcome, _, signatures):
+        case effects.SubmitConclude(outcome, _, signatures):
             return given + p.record + len(signatures) * p.signature + len(outcome) * p.payment
-        case SubmitTransfer(_, outcome):
+        case effects.SubmitTransfer(_, outcome):
             return given + p.record + len(outcome) * p.payment
-        case SubmitPayCredit():
+        case effects.SubmitPayCredit():
             return given + p.record + p.payment
         case _:
             assert_never(submission)
@@ -89,7 +80,7 @@ def _checks(states: Sequence[VariablePart], signatures: int, prices: Prices) -> 
 
 def operation_of(
     agreement: Agreement,
-    submission: Submission,
+    submission: effects.Submission,
     adjudicator: Adjudicator,
     prices: Prices,
     challenger: Key | None = None,
@@ -104,21 +95,21 @@ def operation_of(
     """
     id_, fixed_part = agreement.channel_id, agreement.fixed_part
     match submission:
-        case SubmitDeposit(asset, expected_held, amount):
+        case effects.SubmitDeposit(asset, expected_held, amount):
             return adjudicator.deposit(id_, asset, expected_held, amount)
-        case SubmitChallenge(proof):
+        case effects.SubmitChallenge(proof):
             if challenger is None:
                 return adjudicator.challenge(fixed_part, proof)
             return adjudicator.challenge(fixed_part, proof, _challenger_signature(agreement, proof, challenger))
-        case SubmitRespond(challenged, response, signature):
+        case effects.SubmitRespond(challenged, response, signature):
             return adjudicator.respond(fixed_part, challenged, response, signature)
-        case SubmitCheckpoint(proof):
+        case effects.SubmitCheckpoint(proof):
             return adjudicator.checkpoint(fixed_part, proof)
-        case SubmitConclude(outcome, turn_num, signatures):
+        case effects.SubmitConclude(outcome, turn_num, signatures):
             return adjudicator.conclude(fixed_part, outcome, turn_num, signatures, push=prices.push)
-        case SubmitTransfer(state_hash, outcome):
+        case effects.SubmitTransfer(state_hash, outcome):
             return adjudicator.transfer(id_, fixed_part.asset, state_hash, outcome, push=prices.push)
-        case SubmitPayCredit(account, asset):
+        case effects.SubmitPayCredit(account, asset):
             return adjudicator.pay_credit(account, asset)
         case _:
             assert_never(submission)
@@ -131,16 +122,16 @@ def _challenger_signature(agreement: Agreement, proof: SupportProof, challenger:
     return challenger.sign(digest(agreement.domain, struct))
 
 
-def _allowance(submission: Submission, adjudicator: Adjudicator) -> Allowance | None:
+def _allowance(submission: effects.Submission, adjudicator: Adjudicator) -> Allowance | None:
     """What the adjudicator must be allowed to take where a token is deposited."""
-    if not isinstance(submission, SubmitDeposit) or submission.asset == ETHER:
+    if not isinstance(submission, effects.SubmitDeposit) or submission.asset == ETHER:
         return None
     return Allowance(submission.asset, adjudicator.address, submission.amount)
 
 
-def _is_answer(channel: Channel, submission: Submission) -> bool:
+def _is_answer(channel: Channel, submission: effects.Submission) -> bool:
     """Whether a challenge's clock runs that this submission stops."""
-    stops = isinstance(submission, SubmitRespond | SubmitCheckpoint | SubmitConclude)
+    stops = isinstance(submission, effects.SubmitRespond | effects.SubmitCheckpoint | effects.SubmitConclude)
     return stops and channel.status.finalizes_at != 0
 
 

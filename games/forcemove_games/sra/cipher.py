@@ -32,16 +32,7 @@ from typing import NoReturn
 
 from forcemove import InvalidValue
 from forcemove_games.randomness import Randomness, system_randomness
-from forcemove_games.sra.arithmetic import (
-    NUMBER_LENGTH,
-    Numbers,
-    decode_number,
-    encode_number,
-    inverse,
-    is_exponent,
-    power,
-    product,
-)
+from forcemove_games.sra import arithmetic
 from forcemove_games.sra.faults import InvalidExponent
 
 MIN_CARDS = 2
@@ -49,7 +40,7 @@ MAX_CARDS = 120
 """As hex, a deck of this many cards still fits into one action on the log."""
 
 _DOMAIN = b"forcemove/sra/card/1:"
-_HASH_LENGTH = NUMBER_LENGTH + 16
+_HASH_LENGTH = arithmetic.NUMBER_LENGTH + 16
 
 
 def card_number(card: int) -> int:
@@ -60,11 +51,11 @@ def card_number(card: int) -> int:
     if type(card) is not int or not 0 <= card < MAX_CARDS:
         raise InvalidValue("card", card, f"an integer from 0 to {MAX_CARDS - 1}")
     hashed = shake_256(_DOMAIN + card.to_bytes(2, "big")).digest(_HASH_LENGTH)
-    return power(int.from_bytes(hashed, "big"), 2)
+    return arithmetic.power(int.from_bytes(hashed, "big"), 2)
 
 
 @lru_cache(maxsize=16)
-def card_numbers(size: int) -> Numbers:
+def card_numbers(size: int) -> arithmetic.Numbers:
     """The numbers of cards 0 to size - 1, all different. Raises `InvalidValue` unless there are 2 to 120."""
     require_size(size)
     return tuple(map(card_number, range(size)))
@@ -97,18 +88,18 @@ class DecryptionKey:
     exponent: int = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not is_exponent(self.exponent):
+        if not arithmetic.is_exponent(self.exponent):
             raise InvalidExponent(self.exponent)
 
     def encode(self) -> str:
         """512 lower-case hex digits."""
-        return encode_number(self.exponent)
+        return arithmetic.encode_number(self.exponent)
 
     @classmethod
     def decode(cls, text: str) -> DecryptionKey:
         """The inverse of `encode`. Raises `MalformedBytes` on other texts, `InvalidExponent` on an exponent that is
         not a key."""
-        return cls(decode_number(text))
+        return cls(arithmetic.decode_number(text))
 
 
 class CipherKey:
@@ -118,7 +109,7 @@ class CipherKey:
 
     def __init__(self, exponent: int) -> None:
         """From an exponent that is known already. Raises `InvalidValue`, which does not show it."""
-        if not is_exponent(exponent):
+        if not arithmetic.is_exponent(exponent):
             raise InvalidValue("exponent", "hidden", "odd, from 3 to p - 4, and not (p - 1) / 2")
         self._exponent = exponent
 
@@ -128,25 +119,25 @@ class CipherKey:
 
         Setting the last bit makes two numbers one, for every odd one alike; what is not valid then is drawn again.
         """
-        while not is_exponent(exponent := _random_number(randomness) | 1):
+        while not arithmetic.is_exponent(exponent := _random_number(randomness) | 1):
             pass
         return cls(exponent)
 
     def encrypt(self, number: int) -> int:
         """The number under this key."""
-        return power(number, self._exponent)
+        return arithmetic.power(number, self._exponent)
 
     def decrypt(self, number: int) -> int:
         """The number without this key."""
-        return power(number, inverse(self._exponent))
+        return arithmetic.power(number, arithmetic.inverse(self._exponent))
 
     def replaced_by(self, other: CipherKey) -> CipherKey:
         """The key that decrypts with this key and encrypts with the other, at the price of one power."""
-        return CipherKey(product(inverse(self._exponent), other._exponent))
+        return CipherKey(arithmetic.product(arithmetic.inverse(self._exponent), other._exponent))
 
     def disclose(self) -> DecryptionKey:
         """The key by which others can decrypt what is encrypted with this key."""
-        return DecryptionKey(inverse(self._exponent))
+        return DecryptionKey(arithmetic.inverse(self._exponent))
 
     def __repr__(self) -> str:
         return "Key()"
@@ -156,12 +147,12 @@ class CipherKey:
 
 
 def _random_number(randomness: Randomness) -> int:
-    drawn = randomness(NUMBER_LENGTH)
-    if len(drawn) != NUMBER_LENGTH:  # a short draw would be a weak key, and nobody would notice
-        raise InvalidValue("randomness", len(drawn), f"exactly {NUMBER_LENGTH} bytes")
+    drawn = randomness(arithmetic.NUMBER_LENGTH)
+    if len(drawn) != arithmetic.NUMBER_LENGTH:  # a short draw would be a weak key, and nobody would notice
+        raise InvalidValue("randomness", len(drawn), f"exactly {arithmetic.NUMBER_LENGTH} bytes")
     return int.from_bytes(drawn, "big")
 
 
 def open_number(number: int, first: DecryptionKey, second: DecryptionKey) -> int:
     """The number without the keys of both, at the price of one power."""
-    return power(number, product(first.exponent, second.exponent))
+    return arithmetic.power(number, arithmetic.product(first.exponent, second.exponent))

@@ -30,17 +30,7 @@ from forcemove.history.entries import (
     TxRequested,
     TxSent,
 )
-from forcemove.protocol.logs import (
-    ChallengeRegistered,
-    Checkpointed,
-    Claimed,
-    Closed,
-    Concluded,
-    Credited,
-    Deposited,
-    PartlyPaid,
-    Responded,
-)
+from forcemove.protocol import logs
 from forcemove.protocol.types import SignedState
 from forcemove.rounds import state_words
 from forcemove.text.entries import entry_text, signer_of
@@ -84,18 +74,18 @@ _BACK = 3
 """States back in which the one before is looked for: it comes just before, unless two of one turn did."""
 _CROSS = "\N{MULTIPLICATION X}"
 _SIGNS: dict[type, str] = {
-    Deposited: "D",
-    ChallengeRegistered: "C",
-    Responded: "R",
-    Checkpointed: "P",
-    Concluded: "\N{CHECK MARK}",
-    Closed: "\N{CHECK MARK}",
-    PartlyPaid: "T",
-    Credited: "$",
-    Claimed: "$",
+    logs.Deposited: "D",
+    logs.ChallengeRegistered: "C",
+    logs.Responded: "R",
+    logs.Checkpointed: "P",
+    logs.Concluded: "\N{CHECK MARK}",
+    logs.Closed: "\N{CHECK MARK}",
+    logs.PartlyPaid: "T",
+    logs.Credited: "$",
+    logs.Claimed: "$",
 }
 """The sign of each log on the timeline."""
-_GOOD = (Responded, Checkpointed, Concluded, Closed)
+_GOOD = (logs.Responded, logs.Checkpointed, logs.Concluded, logs.Closed)
 """The logs that end a clock, or all of it."""
 _SHOWN = (StateSigned, StateAccepted, SignatureAdded, LogIncluded, FaultFound, TxRefused)
 """What has a sign on the timeline; the list has it all."""
@@ -240,7 +230,7 @@ def _alone(view: ChannelView, place: int, entry: Entry) -> Happening:
         case ConnectionLost() | LogReorged() | TxReorged():
             return found._replace(tone="bad")
         case LogIncluded(log=log):
-            tone = "bad" if isinstance(log, ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
+            tone = "bad" if isinstance(log, logs.ChallengeRegistered) else "good" if isinstance(log, _GOOD) else ""
             return found._replace(tone=tone, sign=_SIGNS[type(log)], log=type(log))
         case TxRefused():
             return found._replace(tone="bad", sign=_CROSS)

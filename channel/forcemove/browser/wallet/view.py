@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from forcemove.chain.addresses import show_address
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.hashing import keccak256
-from forcemove.protocol.machine.effects import (
-    Submission,
-    SubmitChallenge,
-    SubmitCheckpoint,
-    SubmitConclude,
-    SubmitDeposit,
-    SubmitPayCredit,
-    SubmitRespond,
-    SubmitTransfer,
-)
+from forcemove.protocol.machine import effects
 from forcemove.text.amounts import exact_amount, show_asset
 
 if TYPE_CHECKING:
@@ -151,22 +142,22 @@ def _deposited(request: WalletRequest) -> str | None:
     return None if needed is None else show_asset(needed.token, needed.amount, request.tokens)
 
 
-def title_of(submission: Submission) -> str:
+def title_of(submission: effects.Submission) -> str:
     """What a submission does, for people."""
     match submission:
-        case SubmitDeposit():
+        case effects.SubmitDeposit():
             return "Pay in: without it the game does not begin"
-        case SubmitChallenge():
+        case effects.SubmitChallenge():
             return "Challenge: the chain gives the other player a time to answer"
-        case SubmitRespond():
+        case effects.SubmitRespond():
             return "Answer the challenge with your move"
-        case SubmitCheckpoint():
+        case effects.SubmitCheckpoint():
             return "Answer the challenge with a newer state"
-        case SubmitConclude():
+        case effects.SubmitConclude():
             return "End the channel as all have signed, and pay it out"
-        case SubmitTransfer():
+        case effects.SubmitTransfer():
             return "Pay out what the channel holds"
-        case SubmitPayCredit():
+        case effects.SubmitPayCredit():
             return "Fetch what could not be paid out"
         case _:
             assert_never(submission)
