@@ -19,15 +19,7 @@ from forcemove.protocol.agreement import DEPOSIT_IN_STAKES, Agreement
 from forcemove.protocol.encoding import NO_CHAIN
 from forcemove.protocol.hashing import keccak256
 from forcemove.protocol.types import ETHER, ZERO_ADDRESS
-from forcemove.sessions.errors import (
-    CannotPayIn,
-    ChallengeTooShort,
-    GameNotInBook,
-    MoveTimeTooShort,
-    OfferDiffers,
-    StakeTooLow,
-    TooFewTokens,
-)
+from forcemove.sessions import errors
 from forcemove.sessions.meetings.terms import agreement_of, offered_amount
 from forcemove.text.amounts import format_amount
 from forcemove.transport.joins import Join
@@ -124,11 +116,11 @@ class GameOnChain:
         conditions = self._conditions()
         costs = costs_of(agreement, index, conditions, self.game)
         if (least := _POLICY.least_deposit(costs)) > costs.ether:
-            raise StakeTooLow(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
+            raise errors.StakeTooLow(_rounded_up(-(-least // DEPOSIT_IN_STAKES)))
         duration = agreement.fixed_part.challenge_duration
         needed = _POLICY.least_duration(self.chain_id, self.confirmations, conditions.block_time)
         if duration < needed:
-            raise ChallengeTooShort(duration, needed)
+            raise errors.ChallengeTooShort(duration, needed)
 
     def costs_lines(self, offer: Offer, payer: bytes) -> Sequence[str]:
         """What the offer's game may cost us at the present fees; `payer` (20 bytes) pays in. Raises `ChainError`,
@@ -152,18 +144,18 @@ class GameOnChain:
         """Refuse a time for a move that nobody could keep. Raises `MoveTimeTooShort`."""
         needed = _POLICY.least_move_time(self.chain_id, self.confirmations, conditions.block_time)
         if 0 < move_time < needed:
-            raise MoveTimeTooShort(move_time, needed)
+            raise errors.MoveTimeTooShort(move_time, needed)
 
     def _require_funds(self, payer: bytes, offer: Offer, costs: Costs) -> None:
         """Refuse what the payer (20 bytes) cannot pay. Raises `CannotPayIn`, `TooFewTokens`, `ChainError`."""
         has, needed = min(answers(self.chains, lambda chain: chain.balance.steps(payer))), costs.ether + costs.usual
         if has < needed:
-            raise CannotPayIn(payer, has, needed)
+            raise errors.CannotPayIn(payer, has, needed)
         if offer.asset == ETHER:
             return
         tokens = min(answers(self.chains, lambda chain: Token(chain, offer.asset).balance_of.steps(payer)))
         if tokens < offer.deposit:
-            raise TooFewTokens(payer, offer.asset, tokens, offer.deposit)
+            raise errors.TooFewTokens(payer, offer.asset, tokens, offer.deposit)
 
     def _conditions(self) -> Conditions:
         """The highest fees, the slowest blocks and the dearest prices that an endpoint shows."""
@@ -235,7 +227,7 @@ def require_ours(offer: Offer, venue: GamePlace) -> None:
     try:
         adjudicator, app = venue.adjudicator, venue.app
     except NotInBook as error:
-        raise GameNotInBook(error.contract, venue.chain_id) from None
+        raise errors.GameNotInBook(error.contract, venue.chain_id) from None
     for what, offered, ours in (
         ("game", offer.game, venue.name),
         ("adjudicator", offer.adjudicator, adjudicator),
@@ -243,16 +235,16 @@ def require_ours(offer: Offer, venue: GamePlace) -> None:
         ("asset", offer.asset, asset_of(venue)),
     ):
         if offered != ours:
-            raise OfferDiffers(what, offered, ours)
+            raise errors.OfferDiffers(what, offered, ours)
     if offer.seats not in venue.seats:
-        raise OfferDiffers("number of players", str(offer.seats), " or ".join(map(str, venue.seats)))
+        raise errors.OfferDiffers("number of players", str(offer.seats), " or ".join(map(str, venue.seats)))
 
 
 def is_ours(offer: Offer, venue: GamePlace) -> bool:
     """Whether an offer is of our chain, our book and our game."""
     try:
         require_ours(offer, venue)
-    except (OfferOfAnotherChain, OfferDiffers, GameNotInBook):
+    except (OfferOfAnotherChain, errors.OfferDiffers, errors.GameNotInBook):
         return False
     return True
 
