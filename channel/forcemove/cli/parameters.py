@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -17,48 +17,43 @@ from forcemove.program import as_called
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount
 
+ValueT = TypeVar("ValueT")
 
-class _Address(click.ParamType[bytes]):
-    """`0x` and 40 hexadecimal digits, as 20 bytes."""
 
-    name = "ADDRESS"
+class Typed(click.ParamType[ValueT]):
+    """A word as what `read` makes of it. `name`: the word's, for people; `read`: raises `click.BadParameter`, to which
+    click adds the option."""
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> bytes:
+    def __init__(self, name: str, read: Callable[[str], ValueT]) -> None:
+        self.name, self.read = name, read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ValueT:  # noqa: ARG002  # as click calls it
         """See `click.ParamType.convert`."""
-        from forcemove.chain.addresses import parse_address
-
-        if isinstance(value, bytes):
-            return value
-        try:
-            return parse_address(str(value).strip())
-        except MalformedBytes as error:
-            self.fail(error.reason, param, ctx)
+        return self.read(value) if isinstance(value, str) else value
 
 
-ADDRESS = _Address()
+def _address(text: str) -> bytes:
+    from forcemove.chain.addresses import parse_address
+
+    try:
+        return parse_address(text.strip())
+    except MalformedBytes as error:
+        raise click.BadParameter(error.reason) from None
 
 
-class _Amount(click.ParamType[int]):
-    """`0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei), as a number of wei, exactly."""
-
-    name = "amount"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, int):
-            return value
-        amount = parse_amount(str(value))
-        if amount is None:
-            self.fail(
-                f"{value!r:.80} is not an amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)", param, ctx
-            )
-        if amount > UINT256_MAX:
-            self.fail(f"{value!r:.80} is more than any asset has: amounts are below 2**256", param, ctx)
-        return amount
+def _amount(text: str) -> int:
+    amount = parse_amount(text)
+    if amount is None:
+        raise click.BadParameter(f"{text!r:.80} is not an amount: write such as '0.2 ether', '5 gwei' or '1000' (wei)")
+    if amount > UINT256_MAX:
+        raise click.BadParameter(f"{text!r:.80} is more than any asset has: amounts are below 2**256")
+    return amount
 
 
-AMOUNT = _Amount()
-"""The type of options that take an amount."""
+ADDRESS = Typed("ADDRESS", _address)
+"""`0x` and 40 hexadecimal digits, as 20 bytes."""
+AMOUNT = Typed("amount", _amount)
+"""`0.2 ether`, `5 gwei`, `1000 wei` or `1000` (wei), as a number of wei, exactly."""
 
 
 class _KeyFile(click.Path):

@@ -5,30 +5,19 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
 
 import click
 
-from forcemove.cli.parameters import together
+from forcemove.cli.parameters import Typed, together
 from forcemove.cli.wrapping import echo
 
 
-class HostAndPort(click.ParamType[tuple[str, int]]):
-    """HOST:PORT."""
-
-    name = "HOST:PORT"
-
-    def __init__(self, example: str) -> None:
-        self._example = example
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, tuple):
-            return value
-        host, _, port = value.rpartition(":")
-        if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-            self.fail(f"{value!r} is not a host and port, such as {self._example}", param, ctx)
-        return host.removeprefix("[").removesuffix("]"), int(port)
+def _host_and_port(example: str, text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
+        raise click.BadParameter(f"{text!r} is not a host and port, such as {example}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 class _Json(logging.Formatter):
@@ -62,7 +51,8 @@ def log_to_stderr(room: str, as_json: bool) -> None:
 def listen_option(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--listen HOST:PORT, where the service listens unless another address is given."""
     help_ = "Where to listen; port 0 takes any that is free."
-    return click.option("--listen", type=HostAndPort(example), default=example, show_default=True, help=help_)
+    type_ = Typed("HOST:PORT", partial(_host_and_port, example))
+    return click.option("--listen", type=type_, default=example, show_default=True, help=help_)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write each line of the log as a JSON object.")

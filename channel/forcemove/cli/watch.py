@@ -11,7 +11,7 @@ import click
 from forcemove.chain.addresses import show_address
 from forcemove.cli.endpoints import endpoint_name, open_nodes
 from forcemove.cli.errors import Explained
-from forcemove.cli.parameters import ADDRESS, AMOUNT, FILE, KEY_FILE
+from forcemove.cli.parameters import ADDRESS, AMOUNT, FILE, KEY_FILE, Typed
 from forcemove.cli.serving import json_option, listen_option, log_to_stderr, say_ready, with_limits
 from forcemove.cli.terminal import waiting
 from forcemove.text.amounts import exact_amount
@@ -40,17 +40,9 @@ _LIMITS = {
 }
 
 
-class _Client(click.ParamType[tuple[bytes, int]]):
-    """ADDRESS, or ADDRESS=BUDGET."""
-
-    name = "ADDRESS[=BUDGET]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[bytes, int]:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, tuple):
-            return value
-        address, separator, budget = value.partition("=")
-        return ADDRESS.convert(address, param, ctx), AMOUNT.convert(budget, param, ctx) if separator else _BUDGET
+def _client(text: str) -> tuple[bytes, int]:
+    address, separator, budget = text.partition("=")
+    return ADDRESS.read(address), AMOUNT.read(budget) if separator else _BUDGET
 
 
 @click.command()
@@ -75,7 +67,7 @@ class _Client(click.ParamType[tuple[bytes, int]]):
     "clients",
     required=True,
     multiple=True,
-    type=_Client(),
+    type=Typed("ADDRESS[=BUDGET]", _client),
     help="A participant to work for, and what may be spent for it in all, such as 0x…='0.5 ether'; may be given "
     f"several times.  [default budget: {exact_amount(_BUDGET)}]",
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from forcemove.cli.channel.options import STORE
-from forcemove.cli.parameters import ADDRESS, FILE, KEY_FILE, OWN_KEY, together
+from forcemove.cli.parameters import ADDRESS, FILE, KEY_FILE, OWN_KEY, Typed, together
 from forcemove.history.tokens import MAX_DECIMALS
 from forcemove.protocol.types import UINT256_MAX
 from forcemove.text.amounts import parse_amount, parse_tokens, token_name
@@ -17,24 +17,14 @@ if TYPE_CHECKING:
     from forcemove.history.tokens import TokenFacts
 
 
-class _Name(click.ParamType[str]):
-    """A name that others are shown as it is typed."""
+def _name(text: str) -> str:
+    from forcemove.errors import InvalidValue
+    from forcemove.text.names import own_name
 
-    name = "NAME"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """See `click.ParamType.convert`."""
-        from forcemove.errors import InvalidValue
-        from forcemove.text.names import own_name
-
-        try:
-            return own_name(str(value))
-        except InvalidValue as error:
-            self.fail(f"A name has {error.reason}.", param, ctx)
-
-
-NAME = _Name()
-"""The type of `--name`."""
+    try:
+        return own_name(text)
+    except InvalidValue as error:
+        raise click.BadParameter(f"A name has {error.reason}.") from None
 
 
 _HINT = "write such as '0.2 ether', '5 gwei' or '1000' (wei); of a token '2.5 tokens' or '1000' (its smallest unit)"
@@ -63,23 +53,14 @@ class TypedStake:
         return amount
 
 
-class _Stake(click.ParamType[TypedStake]):
-    """An amount of ether or of a token."""
-
-    name = "amount"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> TypedStake:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, TypedStake):
-            return value
-        typed = TypedStake(str(value))
-        if parse_amount(typed.text) is None and parse_tokens(typed.text, MAX_DECIMALS) is None:
-            self.fail(f"{value!r:.80} is not an amount: {_HINT}", param, ctx)
-        return typed
+def _stake(text: str) -> TypedStake:
+    if parse_amount(text) is None and parse_tokens(text, MAX_DECIMALS) is None:
+        raise click.BadParameter(f"{text!r:.80} is not an amount: {_HINT}")
+    return TypedStake(text)
 
 
-STAKE_AMOUNT = _Stake()
-"""The type of a stake."""
+STAKE_AMOUNT = Typed("amount", _stake)
+"""The type of a stake, in ether or in a token."""
 STAKE = click.option(
     "--stake",
     type=STAKE_AMOUNT,
@@ -96,21 +77,13 @@ ASSET = click.option(
 )
 
 
-class _Tower(click.ParamType[tuple[str, bytes]]):
-    """ADDRESS@URL."""
-
-    name = "ADDRESS@URL"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
-        """See `click.ParamType.convert`."""
-        if isinstance(value, tuple):
-            return value
-        address, separator, url = value.partition("@")
-        if not separator or not url.startswith(("http://", "https://")):
-            self.fail(
-                f"{value!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example", param, ctx
-            )
-        return url, ADDRESS.convert(address, param, ctx)
+def _tower(text: str) -> tuple[str, bytes]:
+    address, separator, url = text.partition("@")
+    if not separator or not url.startswith(("http://", "https://")):
+        raise click.BadParameter(
+            f"{text!r:.200} is not a watchtower's address and URL, such as 0x…@https://tower.example"
+        )
+    return url, ADDRESS.read(address)
 
 
 ACCOUNTS = together(
@@ -140,7 +113,7 @@ ACCOUNTS = together(
 )
 """Who signs, who pays and who is paid."""
 OWN_NAME = click.option(
-    "--name", "own_name", type=NAME, default="", metavar="NAME", help="What the others are to call you."
+    "--name", "own_name", type=Typed("NAME", _name), default="", metavar="NAME", help="What the others are to call you."
 )
 STORING = together(
     STORE,
@@ -151,7 +124,7 @@ STORING = together(
         "--tower",
         "towers",
         multiple=True,
-        type=_Tower(),
+        type=Typed("ADDRESS@URL", _tower),
         help="A watchtower that is to answer for you while you are away: its account, and where it is; may be given "
         "several times (see `forcemove watch`).",
     ),
