@@ -17,7 +17,7 @@ from typing import Any
 
 from forcemove.artifact import json_file_text
 from forcemove.chain.addresses import show_address
-from forcemove.chain.factory import CUSTOMARY_FACTORY, SALT, create2_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address
 from forcemove.contracts import compiler, place
 
 CONTRACTS = place.CONTRACTS

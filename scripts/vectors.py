@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from forcemove import Allocation, Outcome, VariablePart, address_destination, keccak256  # noqa: E402
-from forcemove.chain.factory import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT, create2_address  # noqa: E402
 from forcemove.protocol import encoding, words  # noqa: E402
 from forcemove.protocol.types import ETHER, MAX_AMOUNT, UINT48_MAX, UINT256_MAX, FixedPart, Signature  # noqa: E402
 from scripts.vector_calls import call_vectors  # noqa: E402

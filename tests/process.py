@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 
 from forcemove import Channel, ChannelSetup, Node, Phase
-from forcemove.chain.factory import CUSTOMARY_FACTORY
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.node.metadata import METADATA, ChannelMetadata
 from forcemove.protocol.codec.msgpack_codec import CHANNELS
 from forcemove.protocol.machine.inputs import Input

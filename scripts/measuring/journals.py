@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from forcemove import Channel, overview
-from forcemove.chain.factory import CUSTOMARY_FACTORY
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.cli.channel import pages
 from forcemove.cli.channel.stores import list_all
 from forcemove.history.entries import EntryKinds, StateAccepted, StateSigned, TxRequested

@@ -10,7 +10,7 @@ from typing import Any
 import requests
 
 from forcemove.chain.chain import Chain
-from forcemove.chain.factory import PRESIGNED
+from forcemove.chain.create2 import PRESIGNED
 from forcemove.chain.local import AnvilChain, connect
 from tests.chain.server import serving
 

@@ -12,7 +12,7 @@ import pytest
 
 from forcemove.chain import book_file
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract, NotInBook, Pending
-from forcemove.chain.factory import SALT
+from forcemove.chain.create2 import SALT
 from forcemove.errors import LocalError, MalformedBytes
 from tests.expected import raising
 

@@ -15,8 +15,8 @@ import pytest
 from forcemove import Key, deploy, load_book, save_book
 from forcemove.chain.book import AddressBook, GameOfContract, Pending
 from forcemove.chain.chain import Call, Chain
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, deploying_calldata, derived_address
 from forcemove.chain.errors import NotMined, WrongChain
-from forcemove.chain.factory import CUSTOMARY_FACTORY, deploying_calldata, derived_address
 from forcemove.chain.genuine import adjudicator_artifact
 from forcemove.chain.local import AnvilChain, EmbeddedChain, local_keys
 from forcemove.chain.progress import BookOfOtherContracts, ContractNamedTwice, DeploymentStage, Progress

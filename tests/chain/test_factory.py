@@ -13,20 +13,13 @@ import pytest
 from eth_account import Account
 
 from forcemove import AddressBook, Key, deploy, load_book, save_book
-from forcemove.chain import factory
+from forcemove.chain import create2
 from forcemove.chain.addresses import show_address
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.chain import Call, Chain, Fees, SignedTransaction, contract_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNER, deploying_calldata, derived_address
 from forcemove.chain.errors import InsufficientFunds, NoContract
-from forcemove.chain.factory import (
-    CUSTOMARY_FACTORY,
-    FACTORY,
-    FUNDS,
-    PRESIGNER,
-    deploying_calldata,
-    deployment_block,
-    derived_address,
-)
+from forcemove.chain.factory import FACTORY, FUNDS, deployment_block
 from forcemove.chain.genuine import adjudicator_artifact
 from forcemove.chain.local import AnvilChain, EmbeddedChain, connect, local_keys
 from forcemove.chain.progress import DeploymentStage, NotAFactory, Progress
@@ -98,13 +91,13 @@ def test_one_commit_has_the_same_addresses_on_every_chain(anvil: AnvilChain, tmp
 
 
 def test_the_presigned_transaction_brings_the_customary_factory() -> None:
-    assert Account.recover_transaction(factory.PRESIGNED) == show_address(PRESIGNER)
+    assert Account.recover_transaction(create2.PRESIGNED) == show_address(PRESIGNER)
     assert contract_address(PRESIGNER, 0) == CUSTOMARY_FACTORY
 
 
 def test_the_customary_factory_is_the_one_that_others_have(anvil: AnvilChain) -> None:
     """anvil has it from its start."""
-    assert anvil.code(CUSTOMARY_FACTORY) == factory.FACTORY_RUNTIME_CODE
+    assert anvil.code(CUSTOMARY_FACTORY) == create2.FACTORY_RUNTIME_CODE
 
 
 # ------------------------------------------------------------------------------------------ chains without the factory
@@ -139,7 +132,7 @@ def test_the_contracts_do_not_pay_what_the_presigned_transaction_pays(bare: Anvi
 
 
 def test_what_its_sender_has_already_is_not_paid_again(bare: AnvilChain, path: Path) -> None:
-    bare.send(Call(PRESIGNER, b"", factory.PRESIGNED_COST), MINER)
+    bare.send(Call(PRESIGNER, b"", create2.PRESIGNED_COST), MINER)
 
     assert FUNDS not in {each.contract for each in deployed(bare, path)}
     assert is_genuine(bare, load_book(path))

@@ -12,9 +12,9 @@ from eth_utils.address import to_canonical_address
 from web3 import Web3
 
 from forcemove import deploy, verify
-from forcemove.chain import asking, errors, factory, rpc
+from forcemove.chain import asking, create2, errors, rpc
 from forcemove.chain.chain import Call, Chain
-from forcemove.chain.factory import derived_address
+from forcemove.chain.create2 import derived_address
 from forcemove.chain.genuine import genuine_steps, require_genuine_contract
 from forcemove.chain.local import AnvilChain, EmbeddedChain
 from forcemove.contracts import UnknownArtifact, artifact, artifact_names
@@ -48,7 +48,7 @@ def test_the_deployed_contracts_are_genuine(chain: EmbeddedChain) -> None:
 @pytest.mark.parametrize("name", [*artifact_names(), "CountingApp"])
 def test_the_derived_address_is_that_of_eip_1014(name: str) -> None:
     init_code = artifact(name).bytecode
-    preimage = b"\xff" + factory.CUSTOMARY_FACTORY + factory.SALT + Web3.keccak(init_code)
+    preimage = b"\xff" + create2.CUSTOMARY_FACTORY + create2.SALT + Web3.keccak(init_code)
 
     assert derived_address(artifact(name)) == to_canonical_address(Web3.keccak(preimage)[-20:])
 
@@ -71,11 +71,11 @@ def test_what_an_account_has_created_is_refused(embedded_world: World) -> None:
 
 @pytest.mark.parametrize(
     ("salt", "code"),
-    [(bytes(32), artifact("Adjudicator").bytecode), (factory.SALT, artifact("Adjudicator").bytecode + b"\0")],
+    [(bytes(32), artifact("Adjudicator").bytecode), (create2.SALT, artifact("Adjudicator").bytecode + b"\0")],
     ids=["another salt", "another creation code"],
 )
 def test_what_the_factory_makes_otherwise_is_refused(chain: EmbeddedChain, salt: bytes, code: bytes) -> None:
-    call = Call(factory.CUSTOMARY_FACTORY, salt + code)
+    call = Call(create2.CUSTOMARY_FACTORY, salt + code)
     address = chain.call(call, MINER.address)
     chain.send(call, MINER)
     assert chain.code(address)

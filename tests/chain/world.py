@@ -10,7 +10,7 @@ import pytest
 from forcemove import Artifact, ForcemoveError, Key, local_keys
 from forcemove.chain.adjudicator import Adjudicator, Operation, PlacedLog
 from forcemove.chain.chain import Call, Chain, Receipt
-from forcemove.chain.factory import (
+from forcemove.chain.create2 import (
     CUSTOMARY_FACTORY,
     PRESIGNED,
     PRESIGNED_COST,

@@ -11,7 +11,7 @@ import pytest
 
 from forcemove.chain.addresses import parse_address
 from forcemove.chain.chain import Call
-from forcemove.chain.factory import PRESIGNED_COST
+from forcemove.chain.create2 import PRESIGNED_COST
 from forcemove.chain.local import LOCAL_BALANCE, AnvilChain, EmbeddedChain, local_keys
 from forcemove.cli.parameters import AMOUNT
 from forcemove.contracts import artifact, artifact_names

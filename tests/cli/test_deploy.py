@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forcemove.chain.addresses import show_address
-from forcemove.chain.factory import CUSTOMARY_FACTORY, SALT
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.chain.local import AnvilChain, local_keys
 from forcemove.keys.key_files import write_key_file
 from scripts.measuring.bench import chain_of_fork

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from forcemove import Allocation, Key, SignedState, VariablePart
 from forcemove.chain.addresses import show_address
-from forcemove.chain.factory import CUSTOMARY_FACTORY, SALT
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, SALT
 from forcemove.inspect.possibilities import ACTIONS
 from forcemove.protocol.codec.packed_writer import batch_call, challenge_call, checkpoint_call
 from forcemove.protocol.encoding import encode_record, encode_variable_part

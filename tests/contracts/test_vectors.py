@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import astuple
 
 from forcemove import ETHER, Allocation, ForcemoveError, MalformedBytes, RuleError, keccak256
-from forcemove.chain import chain, codec, factory, local, reverts
+from forcemove.chain import chain, codec, create2, local, reverts
 from forcemove.chain.adjudicator import Adjudicator, Operation
 from forcemove.contracts import artifact
 from forcemove.protocol import adjudication, encoding, signing, types, words
@@ -194,7 +194,7 @@ def test_bytes_that_are_no_record(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", CONTENT["deployments"])
 def test_deployments(vector: dict[str, Any]) -> None:
     code_hash = keccak256(bytes_(vector["creationCode"]))
-    assert factory.create2_address(bytes_(vector["factory"]), factory.SALT, code_hash) == bytes_(vector["address"])
+    assert create2.create2_address(bytes_(vector["factory"]), create2.SALT, code_hash) == bytes_(vector["address"])
 
 
 @pytest.mark.parametrize("vector", CONTENT["messages"]["states"])

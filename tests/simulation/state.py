@@ -8,8 +8,8 @@ from typing import Any
 
 import pyrevm
 
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, FACTORY_RUNTIME_CODE
 from forcemove.chain.errors import EndpointFailed
-from forcemove.chain.factory import CUSTOMARY_FACTORY, FACTORY_RUNTIME_CODE
 from forcemove.chain.local import LOCAL_BALANCE, local_keys
 from forcemove.chain.rpc import Reverted
 from forcemove.protocol.hashing import keccak256

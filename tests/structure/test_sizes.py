@@ -22,7 +22,6 @@ REASONS = {
     "channel/forcemove/sender": "what is asked, offered, decided and told of one account's transactions, a module each",
     "channel/forcemove/store": "a module for each thing that a journal keeps, and for each of the two databases",
     "channel/forcemove/transport": "what clients and servers agree on, a module for each, and what both carriers share",
-    "channel/forcemove/watchtower": "what an appointment is, what a tower does with it, and what gives it to towers",
     "games/forcemove_games/discard": "positions, rules and their parts; a player's secrets, moves and choices; screens",
     "scripts": "a program each; most are run by hand, now and then",
     "scripts/measuring": "a module for each thing that is measured, and what they share",

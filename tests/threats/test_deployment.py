@@ -11,8 +11,8 @@ import pytest
 from forcemove import ETHER, Adjudicator, Assembly, ChannelSetup, Domain, EmbeddedChain, Phase, agree, keccak256
 from forcemove.arena.network import MemoryMessenger
 from forcemove.chain.chain import Call
+from forcemove.chain.create2 import SALT, create2_address
 from forcemove.chain.errors import NotGenuine
-from forcemove.chain.factory import SALT, create2_address
 from forcemove.chain.verification import ContractStatus, verify
 from forcemove.contracts import artifact
 from forcemove.protocol.codec.msgpack_codec import CHANNELS

@@ -14,9 +14,9 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.answers import has_topics
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import BlockHeader, Call
+from forcemove.chain.create2 import derived_address
 from forcemove.chain.derived_book import derived_book
 from forcemove.chain.errors import EndpointFailed
-from forcemove.chain.factory import derived_address
 from forcemove.chain.local import LOCAL_BALANCE, local_keys
 from forcemove.chain.rpc import Reverted, as_bytes
 from forcemove.chain.transactions import SignedTransaction, read_signed

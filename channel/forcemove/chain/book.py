@@ -9,7 +9,7 @@ from typing import Any
 
 from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.addresses import show_address
-from forcemove.chain.factory import SALT
+from forcemove.chain.create2 import SALT
 from forcemove.errors import LocalError
 from forcemove.protocol.codec.json_text import hex_text
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from forcemove.chain.addresses import parse_address
 from forcemove.chain.book import FORMAT, VERSION, AddressBook, Deployed, GameOfContract, Pending
-from forcemove.chain.factory import SALT
+from forcemove.chain.create2 import SALT
 from forcemove.errors import ForcemoveError, LocalError, MalformedBytes, UnknownVersion
 from forcemove.protocol.codec.json_text import MAX_LENGTH, hex_text, parse_decimal, parse_json, require_format
 

@@ -1,6 +1,6 @@
 """Deploys the adjudicator and the contracts of games.
 
-The address of a contract follows from its creation code (`forcemove.chain.factory`): a contract that anybody has
+The address of a contract follows from its creation code (`forcemove.chain.create2`): a contract that anybody has
 deployed already is taken over. The address book is written before each transaction and after each contract, so that a
 killed deployment continues where it stopped: deployed contracts are kept, waiting transactions are waited for, and
 dropped ones are sent again.
@@ -15,21 +15,16 @@ from pathlib import Path
 from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook, Deployed, Pending
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction, contract_address
-from forcemove.chain.deployment_book import DeploymentBook
-from forcemove.chain.errors import CallRefused, TransactionRefused, TransactionReverted
-from forcemove.chain.factory import (
+from forcemove.chain.create2 import (
     CUSTOMARY_FACTORY,
-    FACTORY,
     FACTORY_CREATION_CODE,
     FACTORY_RUNTIME_CODE,
-    FUNDS,
-    bring_customary_factory,
     deploying_calldata,
-    deployment_block,
     derived_address,
-    factory_stands,
-    stood,
 )
+from forcemove.chain.deployment_book import DeploymentBook
+from forcemove.chain.errors import CallRefused, TransactionRefused, TransactionReverted
+from forcemove.chain.factory import FACTORY, FUNDS, bring_customary_factory, deployment_block, factory_stands, stood
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.chain.progress import BookOfOtherContracts, ContractNamedTwice, DeploymentStage, NotAFactory, Progress
 from forcemove.game import PlayableApp

@@ -11,7 +11,7 @@ from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract
 from forcemove.chain.book_file import load_book, save_book, write_atomically
 from forcemove.chain.chain import Chain
-from forcemove.chain.factory import CUSTOMARY_FACTORY
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.genuine import adjudicator_artifact
 from forcemove.chain.verification import require_chain
 from forcemove.game import PlayableApp

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook, Deployed
-from forcemove.chain.factory import CUSTOMARY_FACTORY, derived_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.chain.genuine import adjudicator_artifact
 from forcemove.game import PlayableApp
 

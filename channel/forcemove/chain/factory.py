@@ -1,69 +1,27 @@
-"""The factory of contracts: CREATE2, addresses that prove which code is at them, and how a factory comes to a chain.
-
-The address commits to the factory, the salt and the creation code: 20 bytes of a hash over all three. So the code at
-the address was made by this creation code, and its storage was written by nothing else; runtime code alone proves
-neither. The deployer does not matter, and the factory's own code hardly does: a factory that does something else makes
-no contract at that address. The factory is to come from one's own address book all the same. An attacker who may choose
-it, too, could look for two creation codes with one address, for the square root of the work (2**80 hashes).
+"""Brings a factory to a chain that has none: the customary one, else one of our own. And finds out in which block a
+contract was deployed.
 
 The customary factory comes with a presigned transaction, whose sender is sent the ether for it first. That transaction
-names no chain, and a node may refuse it for that reason; then our account creates the same code at an address that only
-the address book knows. It serves as well.
+names no chain, and a node may refuse it for that reason; then our account creates the same code at an address
+that only the address book knows. It serves as well: see `forcemove.chain.create2`.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from forcemove.artifact import Artifact
 from forcemove.chain.chain import Call, Chain, Fees, RawLog, Receipt, SignedTransaction
+from forcemove.chain.create2 import (
+    FACTORY_CREATION_CODE,
+    FACTORY_RUNTIME_CODE,
+    PRESIGNED,
+    PRESIGNED_COST,
+    PRESIGNED_GAS,
+    PRESIGNED_HASH,
+    PRESIGNED_PRICE,
+    PRESIGNER,
+)
 from forcemove.chain.errors import EndpointFailed, InsufficientFunds, TransactionRefused, TransactionReverted
-from forcemove.protocol.hashing import keccak256
-
-SALT = b"forcemove".ljust(32, b"\0")
-"""The salt of every deployment. Another moves every address."""
-
-CUSTOMARY_FACTORY = bytes.fromhex("4e59b44847b379578588920cA78FbF26c0B4956C")
-"""The deterministic deployment proxy, which most chains have. It creates what follows the 32 bytes of the salt in its
-calldata, and reverts without data where that fails."""
-
-FACTORY_RUNTIME_CODE = bytes.fromhex(
-    "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0"
-    "3601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3"
-)
-FACTORY_CREATION_CODE = bytes.fromhex("604580600e600039806000f350fe") + FACTORY_RUNTIME_CODE
-
-PRESIGNED = (
-    bytes.fromhex("f8a58085174876e800830186a08080b853")
-    + FACTORY_CREATION_CODE
-    + bytes.fromhex("1ba0" + "22" * 32 + "a0" + "22" * 32)
-)
-"""The transaction that brings the customary factory to a chain. Its signature was made up, so that nobody knows the key
-of its sender, which can send nothing else. It names no chain: any may take it, and some nodes refuse it."""
-PRESIGNED_HASH = keccak256(PRESIGNED)
-PRESIGNER = bytes.fromhex("3fab184622dc19b6109349b94811493bf2a45362")
-PRESIGNED_GAS, PRESIGNED_PRICE = 100_000, 100 * 10**9
-"""Its gas limit, and what it pays for each unit, in wei."""
-PRESIGNED_COST = PRESIGNED_GAS * PRESIGNED_PRICE
-"""The ether that its sender must have, in wei. What is not used stays there forever."""
-
-
-def create2_address(factory: bytes, salt: bytes, creation_code_hash: bytes) -> bytes:
-    """Where `factory` (20 bytes) creates the code with this Keccak-256 hash (32 bytes) under a salt (32 bytes)."""
-    return keccak256(b"\xff" + factory + salt + creation_code_hash)[12:]
-
-
-def derived_address(contract: Artifact, factory: bytes = CUSTOMARY_FACTORY) -> bytes:
-    """The address at which this factory deploys a compiled contract."""
-    return create2_address(factory, SALT, contract.creation_code_hash)
-
-
-def deploying_calldata(creation_code: bytes) -> bytes:
-    """The calldata by which the factory deploys a creation code."""
-    return SALT + creation_code
-
-
-# ----------------------------------------------------------------------------------------------------------- on a chain
 
 FACTORY = "CREATE2 factory"
 FUNDS = "funds for the CREATE2 factory"

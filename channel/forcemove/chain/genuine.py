@@ -3,7 +3,7 @@ contract's creation code.
 
 A counterparty may name a look-alike adjudicator or game. Its runtime code proves nothing: other creation code can fill
 the storage first, with a credit that nobody has paid for, and then return the very same runtime code. The address
-proves the creation code: see `forcemove.chain.factory`.
+proves the creation code: see `forcemove.chain.create2`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from forcemove.artifact import ADJUDICATOR, Artifact
 from forcemove.chain.asking import Steps, ask_now
 from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine
-from forcemove.chain.factory import CUSTOMARY_FACTORY, derived_address
 from forcemove.contracts import artifact
 
 

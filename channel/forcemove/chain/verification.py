@@ -13,8 +13,8 @@ from enum import Enum
 from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook, Deployed, GameOfContract
 from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import SALT, create2_address, derived_address
 from forcemove.chain.errors import NoContract, NotConfirmed, NotGenuine, WrongChain
-from forcemove.chain.factory import SALT, create2_address, derived_address
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.game import PlayableApp
 from forcemove.registry import installed_games

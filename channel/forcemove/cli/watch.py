@@ -205,7 +205,7 @@ def _contracts(
     """The rules of the installed games, by their contracts' addresses; and the adjudicator through each endpoint, which
     is genuine, and knows the games' errors."""
     from forcemove.chain.adjudicator import Adjudicator
-    from forcemove.chain.factory import derived_address
+    from forcemove.chain.create2 import derived_address
     from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
     from forcemove.chain.reverts import NO_ERRORS, app_errors
 

@@ -13,8 +13,9 @@ from forcemove.artifact import Artifact
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Call, Chain, Receipt, contract_address
 from forcemove.chain.codec import function
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, PRESIGNED_COST, PRESIGNED_PRICE, derived_address
 from forcemove.chain.deployment import contracts_to_deploy
-from forcemove.chain.factory import CUSTOMARY_FACTORY, PRESIGNED_COST, PRESIGNED_PRICE, derived_address, factory_stands
+from forcemove.chain.factory import factory_stands
 from forcemove.chain.token import Token
 from forcemove.contracts import artifact
 from forcemove.demo.names import NAMES

@@ -9,8 +9,8 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.book import AddressBook
 from forcemove.chain.book_file import load_book
 from forcemove.chain.chain import Chain
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.errors import NoContract, NotGenuine
-from forcemove.chain.factory import CUSTOMARY_FACTORY
 from forcemove.chain.genuine import adjudicator_artifact, require_genuine_contract
 from forcemove.chain.reverts import NO_ERRORS, app_errors
 from forcemove.game import Game

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from forcemove.chain.book import AddressBook
-from forcemove.chain.factory import CUSTOMARY_FACTORY, derived_address
+from forcemove.chain.create2 import CUSTOMARY_FACTORY, derived_address
 from forcemove.game import Game
 from forcemove.inspect.apps import KnownApp, KnownBy, app_in_book
 from forcemove.inspect.errors import GameMissing

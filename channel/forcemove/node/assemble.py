@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.book import AddressBook
 from forcemove.chain.chain import Chain, answers
-from forcemove.chain.factory import CUSTOMARY_FACTORY
+from forcemove.chain.create2 import CUSTOMARY_FACTORY
 from forcemove.chain.reverts import app_errors
 from forcemove.game import PlayableApp
 from forcemove.history.tokens import Tokens
