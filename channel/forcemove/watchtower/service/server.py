@@ -13,8 +13,16 @@ from typing import cast
 
 from aiohttp import web
 
-from forcemove import errors
 from forcemove.chain.errors import TransactionReverted
+from forcemove.errors import (
+    ChainError,
+    CounterpartyError,
+    ForcemoveError,
+    JournalError,
+    MalformedBytes,
+    RuleError,
+    UnknownVersion,
+)
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.sender.errors import RevertsAgain
 from forcemove.serving.metrics import metrics_page
@@ -56,20 +64,20 @@ _AGAIN = 5
 _NO_PAGE = (
     "This is a watchtower of Forcemove: POST /appointments takes appointments, /health and /metrics tell how it is."
 )
-_STATUS: tuple[tuple[type[errors.ForcemoveError], int], ...] = (
+_STATUS: tuple[tuple[type[ForcemoveError], int], ...] = (
     (StandingBy, 503),
-    (errors.JournalError, 503),
-    (errors.ChainError, 503),
-    (errors.MalformedBytes, 400),
-    (errors.UnknownVersion, 400),
+    (JournalError, 503),
+    (ChainError, 503),
+    (MalformedBytes, 400),
+    (UnknownVersion, 400),
     (NotServed, 403),
     (NotAParticipant, 403),
     (TooManyChannels, 403),
     (BudgetExhausted, 403),
     (NothingNewer, 409),
     (ChannelOver, 409),
-    (errors.CounterpartyError, 422),
-    (errors.RuleError, 422),
+    (CounterpartyError, 422),
+    (RuleError, 422),
 )
 """The HTTP status of an error is that of the first class that it is one of. Any other error is an impossible value in
 an appointment."""
@@ -202,7 +210,7 @@ class _Service:
             receipt = await self._worker.accept(data)
         except TooManyWaiting:
             return self._refuse(503, "TooManyWaiting", "the tower has much to read", _AGAIN)
-        except errors.ForcemoveError as error:
+        except ForcemoveError as error:
             status = self._status_of(error)
             return self._refuse(status, type(error).__name__, str(error), _AGAIN if status == 503 else None)
         except Exception as error:
@@ -212,7 +220,7 @@ class _Service:
         self._metrics.accepted.inc()
         return web.Response(body=RECEIPTS.encode(receipt), content_type=MEDIA_TYPE)
 
-    def _status_of(self, error: errors.ForcemoveError) -> int:
+    def _status_of(self, error: ForcemoveError) -> int:
         if isinstance(error, NotWatched) and self._worker.snapshot.looked_at is None:
             return 503  # the tower may watch this adjudicator when the chain can be read again
         return next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
@@ -266,6 +274,6 @@ def outcome_of(paid: AnswerResult) -> tuple[str, dict[str, str]]:
     more, since another one was faster or the channel was settled, is not an error."""
     if paid.error is None:
         return "answered", {}
-    if isinstance(paid.error, errors.RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain):
+    if isinstance(paid.error, RuleError | TransactionReverted) and not isinstance(paid.error, RevertsAgain):
         return "not needed any more", {"because": str(paid.error)}
     return "not answered", {"error": str(paid.error)}
