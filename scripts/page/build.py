@@ -52,7 +52,7 @@ def build(folder: Path, *, is_packed: bool = False, games: Sequence[str] = ()) -
     (folder / _LOCK).write_text(json.dumps(_without_packages()), "utf-8")
     for path in (_PAGE / "static").iterdir():
         shutil.copyfile(path, folder / path.name)
-    for name in ("page.css", "forms.css", "page.js", "calls.js", "wallet.js", "icon.svg", "turn.svg"):
+    for name in ("page.css", "forms.css", "lists.css", "page.js", "calls.js", "wallet.js", "icon.svg", "turn.svg"):
         shutil.copyfile(_BROWSER / "static" / name, folder / name)
     _bundle(_PAGE / "static" / "crypto.js", folder / "crypto.js")
     with TemporaryDirectory() as made:

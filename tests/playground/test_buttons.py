@@ -6,6 +6,8 @@ from typing import TypeVar
 
 import pytest
 
+from forcemove.browser.drawing.listing import listed_rows
+from forcemove.browser.playground.playground_pages import PlaygroundPages
 from forcemove.chain.chain import Call
 from forcemove.history.entries import (
     ConnectionLost,
@@ -347,3 +349,8 @@ def test_what_a_channel_that_is_paid_does_not_want_any_more_is_not_sent(played: 
     assert phase(played) is Phase.CLOSED
     assert not any(each.is_sending for each in played.playground.match.players)
     played.require_right()
+
+
+def test_the_list_of_games_names_bob(played: TimedPlayground) -> None:
+    rows, now = PlaygroundPages(played.playground).rows()
+    assert [row.others.partition(" ")[0] for row in listed_rows(rows, now)] == ["Bob"]

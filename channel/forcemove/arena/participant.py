@@ -65,6 +65,7 @@ class LocalParticipant:
         max_cost: int | None = None,
         silence: float = 5.0,
         block_time: float | None = None,
+        names: tuple[str, ...] = (),
     ) -> ManagedChannel:
         """Drive a channel. Raises as `Node.add`.
 
@@ -75,6 +76,7 @@ class LocalParticipant:
         - `max_cost`: what the gas of a transaction may cost, in wei.
         - `silence`: seconds to wait for a message before asking whether one was lost.
         - `block_time`: seconds from block to block, see `ChannelSetup`.
+        - `names`: of all players, by seat.
         """
         setup = ChannelSetup(
             assembly,
@@ -85,6 +87,7 @@ class LocalParticipant:
             max_cost=max_cost,
             silence=silence,
             block_time=block_time,
+            names=names,
         )
         self.managed = self.node.add(setup)
         self._setups[setup.id] = setup

@@ -72,7 +72,8 @@ class PlaygroundMatch:
         self.bob = Counterparty(players[1], bob.adjudicator, self.network.ends[1], game, level, self.status, clock)
         mine, his = self.network.ends
         players[1].join(bob, his, self.bob.choose, on_event=self.bob.on_event, silence=_SILENCE, block_time=0)
-        players[0].join(me, mine, self.person.choose, silence=_SILENCE, block_time=0)
+        names = tuple(each.name for each in players)
+        players[0].join(me, mine, self.person.choose, silence=_SILENCE, block_time=0, names=names)
         self.person.attach(self.managed)
         self._compared_at = -1
         self._mined_at = chain.time

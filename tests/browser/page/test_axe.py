@@ -97,6 +97,24 @@ def test_nothing_scrolls_sideways_at_360_pixels_and_with_text_twice_as_large(sho
         assert page.evaluate(sideways) == 0
 
 
+@pytest.mark.parametrize("state", ["list", "lobby"])
+def test_a_list_on_a_telephone_is_not_scrolled_and_says_what_each_cell_is(show: ShowPage, state: str) -> None:
+    sideways = "[...document.querySelectorAll('.wide')].map((each) => each.scrollWidth - each.clientWidth)"
+    heads = "[...document.querySelectorAll('thead th')].map((each) => each.textContent)"
+    said = (
+        "[...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((each) =>"
+        "JSON.parse(getComputedStyle(each, '::before').content.match(/^\".*?\"/)?.[0] ?? '\"\"')))"
+    )
+    with show(f"/{state}", **size(360, "light")) as page:
+        assert page.evaluate(sideways) == [0]
+        game, *others = page.evaluate(heads)
+        rows = page.evaluate(said)
+        assert rows
+        for first, *cells in rows:
+            assert (game, first) == ("game", "")
+            assert cells == others
+
+
 def test_every_spot_is_reached_by_the_tab_key_and_pressed_by_enter(browser: Browser) -> None:
     with opened(browser, pages(), "/ours", **size(1280, "light")) as page:
         reached = list[str]()
