@@ -95,6 +95,26 @@ def test_a_slow_one_is_given_no_answer_again_though_a_liar_says_that_its_nonce_i
     assert len(world.mined_at()) == 1
 
 
+def test_hole_54_an_answer_that_was_mined_is_sent_again_only_when_a_slow_one_has_had_time_to_refuse_it() -> None:
+    """A fast liar says that the clock runs on, and that another answer would stop it. The slow one is asked first, and
+    says that it would fail; then the answer waits for an eighth of the time."""
+    world = SlowWorld(0.0, 3.0)
+
+    def answer(method: str, *params: Any) -> Any:
+        if method == "eth_call" and world.mined_at():
+            raise transport.Reverted(b"")
+        return world.node.ask(method, *params)
+
+    world.endpoints[1].answer = answer
+    for _ in range(240):
+        world.want(0, 3_600 - int(world.now))  # as a channel does
+        world.run(1)
+    assert world.confirmed == {b"0"}
+    assert len(world.mined_at()) == 1
+    world.run(600)
+    assert len(world.mined_at()) == 2
+
+
 def test_one_that_reverts_is_sent_again_later_and_later_to_a_slow_one_beside_a_liar() -> None:
     world = SlowWorld(0.0, 3.0)
     count_ahead(world)

@@ -94,7 +94,8 @@ class Signer:
             if lane.look > waiting.since and (id_ in each.gas or id_ in each.not_allowed)
         }
         is_missing = not said or any(lane not in said for lane in awaited)
-        if (request.pays_in and is_missing) or not self._is_allowed(request, tuple(said.values())):
+        waits_for_all = request.pays_in or not self._pace.allows_alone(id_)
+        if (waits_for_all and is_missing) or not self._is_allowed(request, tuple(said.values())):
             return
         answers = [each.gas[id_] for each in said.values()]
         estimates = [each for each in answers if isinstance(each, int)]

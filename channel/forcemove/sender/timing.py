@@ -67,8 +67,8 @@ _NOTHING = _Past()
 class RequestPace:
     """When each request may be sent again. One whose transaction has reverted is sent again at once, and then later and
     later. One that has succeeded and is asked for again answers a challenge's clock that an endpoint still shows: where
-    an endpoint says that it would fail, or it was sent twice already, it is sent after an eighth of the time that it
-    had, then after twice as long each time, so that invented clocks cost us little."""
+    an endpoint says that it would fail, or has yet to say so, or it was sent twice already, it is sent after an eighth
+    of the time that it had, then after twice as long each time, so that invented clocks cost us little."""
 
     def __init__(self, bump_after: float, clock: Callable[[], float]) -> None:
         """`bump_after`, `clock`: as of `Sender`."""
@@ -80,7 +80,7 @@ class RequestPace:
         return self._clock() >= self._past.get(request_id, _NOTHING).not_before
 
     def allows_alone(self, request_id: RequestId) -> bool:
-        """Whether a request may be sent now though an endpoint says that it would fail."""
+        """Whether a request may be sent now though an endpoint says that it would fail, or has yet to say so."""
         return self._clock() >= self._past.get(request_id, _NOTHING).not_alone_before
 
     def is_unknown(self, request_id: RequestId) -> bool:
