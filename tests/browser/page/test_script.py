@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from forcemove.browser.render import channel_page, channel_panels
 from forcemove.browser.view import ChannelView
 from tests.browser.page.routed import opened
+from tests.browser.page.sections import section_pages
 from tests.browser.views import Looks, view_of
 from tests.scenarios.story import Playground
 from tests.simulation.chain import MemoryChain
@@ -190,3 +192,23 @@ def test_a_page_without_a_clock_is_idle(browser: Browser) -> None:
     idle = replace(before, groups=())
     with opened(browser, {"/c": channel_page(idle)}, "/c", before=LIVE + COUNTED) as page:
         assert page.evaluate("window.timers") == 0
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_link_is_copied_by_one_click(browser: Browser, is_open: bool) -> None:
+    """`is_open`: whether the page may write to the clipboard; by http from another machine it may not."""
+    closed = "" if is_open else "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+    with opened(browser, section_pages(), "/lobby", before=closed, permissions=["clipboard-write"]) as page:
+        field = page.locator("input[readonly]").first
+        page.locator("[data-copy]").first.click()
+        expect(page.locator("[data-copy]").first).to_have_text("Copied the link for a friend")
+        pasted = page.locator("#any-link")
+        pasted.focus()
+        page.keyboard.press("Control+V")
+        expect(pasted).to_have_value(field.input_value())
+        assert field.input_value().startswith("forcemove2")
+
+
+def test_without_scripts_nothing_is_offered_that_only_a_script_does(browser: Browser) -> None:
+    with opened(browser, section_pages(), "/lobby", java_script_enabled=False) as page:
+        expect(page.locator("[data-copy]").first).to_be_hidden()

@@ -96,6 +96,14 @@
     if (event.target.closest("input, textarea, select")) return;
     document.querySelector(`[data-key="${event.key}"]`)?.click();
   });
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]"), field = button && byId(button.dataset.copy);
+    if (!field) return;
+    field.select(); // where the clipboard is closed to pages, as by http, the old way
+    try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
+    button.firstChild.data = "Copied";
+    show("copied", false);
+  });
   document.addEventListener("change", (event) => { if ("sends" in event.target.dataset) event.target.form.requestSubmit(); });
 
   const begin = () => {
