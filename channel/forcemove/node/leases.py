@@ -87,10 +87,10 @@ class NodeLeases:
         return list(granted)
 
     def has(self, account: Account) -> bool:
-        """Whether an account's lease is ours; a free one is taken."""
-        if account not in self._accounts and self._take([account]).granted:
-            self._accounts.add(account)
-        return account in self._accounts
+        """Whether an account's lease is ours, by the journal; a free one is taken."""
+        is_ours = account in self._take([account]).granted
+        (self._accounts.add if is_ours else self._accounts.discard)(account)
+        return is_ours
 
     def _take(self, names: Iterable[LeaseName]) -> TakenLeases:
         taking = self._journal.leases.take(names, self._lease)

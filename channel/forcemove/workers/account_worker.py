@@ -25,7 +25,7 @@ from forcemove.sender.transactions import (
     TxRequest,
     channel_of,
 )
-from forcemove.store.errors import NotInOutbox
+from forcemove.store.errors import LeaseNotHeld, NotInOutbox
 from forcemove.store.records import Account
 from forcemove.workers.errors import AccountInUse
 from forcemove.workers.outbox import JournalledTxStore, Outbox
@@ -137,6 +137,9 @@ class AccountWorker:
             self._prepare()
             try:
                 self._look(is_new=each == 0)
+            except LeaseNotHeld:  # another process sends for the account now, and nothing was written
+                self.dismiss()
+                return
             finally:
                 self.outcomes += self._new_outcomes
                 self._new_outcomes = []
