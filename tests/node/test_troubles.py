@@ -16,7 +16,7 @@ from forcemove import Adjudicator, Chain, ChooseMove, MemoryMessenger, Phase
 from forcemove.chain.asking import Asking, Steps
 from forcemove.chain.errors import Unreachable
 from forcemove.node.events import CounterpartyFault, Event, Mined, Sent
-from forcemove.protocol.codec.wire import decode_message, encode_message
+from forcemove.protocol.codec.wire import decode_message, encode_greeting, encode_message
 from forcemove.protocol.machine.inputs import ChallengeWanted, ConcludeWanted, MoveChosen
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.opening import MEMORY
@@ -328,6 +328,32 @@ def test_nothing_leaves_while_the_disk_is_full_and_nothing_is_lost(story: Story)
     kept = known(story.alice.stored)
     assert kept.next_turn == 9
     assert story.lines[1].receive() == (encode_message(story.agreement.channel_id, story.alice.newest),)
+
+
+def test_what_a_counterparty_asks_for_while_the_disk_is_full_is_sent_once(story: Story) -> None:
+    """Bob greets once a second for as long as Alice can save nothing."""
+    is_full = False
+
+    def on_disk(commit: Callable[[], frozenset[bytes]]) -> frozenset[bytes]:
+        if is_full:
+            raise JournalUnwritable(MEMORY, "no space is left")
+        return commit()
+
+    wrap_commits(story.alice.journal, on_disk)
+    story.play_until(6)
+    story.lines[1].receive()
+    is_full, story.alice.stops_at = True, None
+    story.bob.decide_at_last()
+    for _ in range(50):
+        story.seconds += 2
+        story.lines[1].send(encode_greeting(story.agreement.channel_id, 1, 5))
+        with suppress(JournalUnwritable):
+            story.alice.client.poll()
+    is_full = False
+    story.alice.client.poll()
+    sent = story.lines[1].receive()
+    assert encode_message(story.agreement.channel_id, story.alice.newest) in sent
+    assert len(sent) < 10
 
 
 # ------------------------------------------------------------------------------------------------------------ evidence

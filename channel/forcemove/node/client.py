@@ -105,7 +105,8 @@ class Client:
         self.is_unsaved = self.is_unsaved or channel != before
         before, self.channel = self.channel, channel
         self._on_step(before, channel, input_)
-        self._due.extend([effect for effect in effects if effect not in self._in_progress])
+        waiting = (*self._in_progress, *self._due)  # they can wait for long, where the channel cannot be saved
+        self._due.extend([effect for effect in effects if effect not in waiting])
 
     def on_chain_update(
         self, update: ChainUpdate | None, now: int, *, is_new_block: bool, differences: ViewsDiffer | None = None
