@@ -34,9 +34,9 @@ _SILENCE_EVERY = 1.0
 class ManagedChannel:
     """One channel that a node drives. Its owner reads it, feeds it and catches up with it; the node calls the rest.
 
-    `id`: the channel's. `error`: what went wrong in the last step, None where nothing did. `is_up_to_date`: whether all
-    updates of its chain are taken in, and all endpoints agree on it. `is_put_away`: whether it was put away;
-    `on_put_away`: see `Node.put_away`."""
+    `id`: the channel's. `errors`: what went wrong in the last step; `error`: the first of them that is the channel's
+    own, None where none is, or `catch_up` has raised it. `is_up_to_date`: whether all updates of its chain are taken
+    in, and all endpoints agree on it. `is_put_away`: whether it was put away; `on_put_away`: see `Node.put_away`."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class ManagedChannel:
         self.recorder = recorder
         recorder.attach(client.channel, client.require_save, lambda: on_input(client.id))
         self.error: Exception | None = None
+        self.errors: list[Exception] = []
         self._row = ChannelRow(stored, metadata, recorder)
         self.is_up_to_date = self.is_put_away = False
         self.on_put_away: Callable[[bytes], None] = lambda _: None
@@ -269,7 +270,8 @@ class ManagedChannel:
         (uncertain.add if self.client.is_uncertain else uncertain.discard)(self.id)
         errors = self.executor.take_errors()
         self.error = errors[0] if errors else None
-        return errors + self.recorder.take_errors()
+        self.errors = errors + self.recorder.take_errors()
+        return self.errors
 
     @property
     def is_settled(self) -> bool:

@@ -87,7 +87,8 @@ class TableNotices:
         if isinstance(error, AnotherChain | LeaseLost):
             ids = [error.channel_id]
         else:
-            ids = [id_ for id_, each in self._channels().items() if each.error is error] or list(self._seated)
+            has_gone_wrong = ((id_, each) for id_, driven in self._channels().items() for each in driven.errors)
+            ids = [id_ for id_, each in has_gone_wrong if each is error] or list(self._seated)
         return [self._seated[id_] for id_ in ids if id_ in self._seated]
 
     def on_tower_notice(self, notice: TowerNotification) -> None:
