@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 
 from forcemove.errors import ForcemoveError
 from forcemove.game import Game, Names
@@ -58,5 +57,7 @@ class BotSeat:
             question = await self._questions.get()
             await asyncio.sleep(self._pace)
             if self._played is not None and self._played.channel.is_our_turn_after(question.state):
-                with contextlib.suppress(ForcemoveError):  # it is asked again if that is still wanted
+                try:
                     self._played.feed(self._choose(question))
+                except ForcemoveError:  # such as that money is missing: nobody asks for this move again
+                    self._questions.put_nowait(question)
