@@ -7,18 +7,25 @@ import math
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
 from forcemove import ChannelMessenger, FriendlyAssembly, Key, MemoryMessenger, MemoryTransport, Node, local_keys
 from forcemove.node.setup import ChannelSetup, undecided
-from forcemove.sessions.errors import JournalOfOtherPlayer
-from forcemove.sessions.options import HostGame, Wallet
+from forcemove.sessions.errors import JournalOfOtherPlayer, OfferOver
+from forcemove.sessions.meetings.stored import StoredMeetings
+from forcemove.sessions.meetings.venues import FriendlyGame, new_offer
+from forcemove.sessions.options import HostGame, TableOptions, Wallet
 from forcemove.sessions.playing.played_channel import PlayedChannel
 from forcemove.sessions.service import TableService
+from forcemove.sessions.table import PlayTable
 from forcemove.store.journal import Journal
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
+from forcemove.transport.connect import Connection
+from forcemove.transport.errors import Reason, RelayRefused, RelayUnreachable
 from forcemove_games.tic_tac_toe import GAME
 from tests.node.test_friendly import agreement_of
 from tests.scenarios.story import KEYS
@@ -74,3 +81,32 @@ def test_a_journal_has_one_player_of_a_channel(tmp_path: Path) -> None:
         node.poll()
         with pytest.raises(JournalOfOtherPlayer, match="journal"):
             asyncio.run(play_as(KEYS[1], journal))
+
+
+@pytest.mark.parametrize(
+    ("error", "is_kept"),
+    [
+        (RelayUnreachable("ws://relay", "it does not answer"), True),
+        (RelayRefused("offer", Reason.BUSY, "busy"), True),
+        (RelayRefused("offer", Reason.UNKNOWN_OFFER, "gone"), False),
+        (asyncio.CancelledError(), False),
+    ],
+)
+def test_our_offer_is_kept_where_the_relay_fails_and_forgotten_where_it_is_over_or_taken_back(
+    service: TableService, error: BaseException, *, is_kept: bool
+) -> None:
+    """A relay that was away for a minute had cost the link that a friend was given."""
+    venue = FriendlyGame(GAME.name, GAME.title)
+    offer = new_offer(venue, KEY.address, KEY.address, 0, 3_600)
+    stored = StoredMeetings(service.journal, venue, KEY.address)
+    stored.keep_offer(offer)
+    lobby = Mock(watch=Mock(side_effect=error), withdraw=Mock(side_effect=RelayUnreachable("ws://relay", "")))
+    table = PlayTable(service, venue, TableOptions("ws://relay", page=""), Mock(), Mock())
+
+    async def wait() -> None:
+        await table._wait(cast("Connection", Mock(url="ws://relay", lobby=lobby)), offer)
+
+    with pytest.raises((type(error), OfferOver)):
+        asyncio.run(wait())
+    assert stored.has_offer(offer) == is_kept
+    assert lobby.withdraw.called == (not is_kept)

@@ -232,11 +232,14 @@ class PlayTable:
         return await self._wait(connection, await self._offer(connection, wanted))
 
     async def _wait(self, connection: Connection, offer: Offer) -> Meeting:
-        """Wait for the guests of our offer that is in the lobby and in the journal."""
+        """Wait for the guests of our offer that is in the lobby and in the journal. It stays there where the relay
+        fails: anyone who plays with this journal again waits on for the same link."""
         try:
             self._port.invite(offer, Link(connection.url, offer.hash), await self._page(connection, offer))
             return await self._point(connection, offer).wait_for_guests()
-        except BaseException:  # it was taken back
+        except _OF_A_RELAY:
+            raise
+        except BaseException:  # it is over, or was taken back
             self._stored.forget_offer(offer)
             raise
 

@@ -143,10 +143,12 @@ class MeetingPoint:
 
     async def wait_for_guests(self) -> Meeting:
         """Wait until guests have taken all seats of our offer, which is in the lobby, and all are at the table. If this
-        is cut off, the offer is withdrawn. Raises `OfferOver`, and what the lobby raises."""
+        is cut off by us, the offer is withdrawn. Raises `OfferOver`, and what the lobby raises."""
         try:
             while (meeting := await self._until_met(None)) is None:
                 pass
+        except TransportError:
+            raise
         except BaseException:
             if await take_back(self._connection, self._offer, self._key):
                 self._forget()
