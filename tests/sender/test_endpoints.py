@@ -237,3 +237,30 @@ def test_hole_51_what_waits_for_an_endpoint_is_said_after_half_a_minute() -> Non
     for _ in range(2):
         desk.look()
     assert desk.landed == 1
+
+
+def test_a_new_transaction_is_not_given_up_before_the_endpoint_that_has_timed_out_has_answered() -> None:
+    """One endpoint lies, or lags: it says that we cannot pay. The other one does not answer the first offer."""
+    ground, is_away = memory(), [True]
+
+    def poor(method: str, *params: Any) -> Any:
+        if method == "eth_sendRawTransaction":
+            raise errors.EndpointFailed("eth_sendRawTransaction", "insufficient funds for gas * price + value")
+        return ground.ask(method, *params)
+
+    def slow(method: str, *params: Any) -> Any:
+        if method == "eth_sendRawTransaction" and is_away:
+            is_away.clear()
+            raise errors.Unreachable("http://slow", "it did not answer in time")
+        return ground.ask(method, *params)
+
+    desk, chains = Desk(ground), [ground.through(each) for each in (slow, poor)]
+    desk.sender = Sender(
+        chains[0], KEY, MemoryTxStore(), bump_after=PATIENCE, clock=lambda: desk.time, others=chains[1:]
+    )
+    desk.want()
+    for _ in range(30):
+        desk.look()
+    assert not is_away
+    assert {type(each) for each in desk.outcomes} == {Confirmed}
+    assert desk.landed == 1

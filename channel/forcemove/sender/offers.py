@@ -102,10 +102,11 @@ class Offers(Generic[LaneT]):
 
     def answers(self, nonce: int, among: Collection[LaneT]) -> list[Refusal | None] | None:
         """What endpoints have answered to the offer of a transaction: why they refuse it, None where one takes it. None
-        instead while one of these is still to answer."""
-        if any(nonce in self._due.get(lane, {}) for lane in among):
+        instead while one of these is still to answer: one that did not in time may have it."""
+        answers, offered = self._answers.get(nonce, {}), self._last.get(nonce, {})
+        if any(nonce in self._due.get(lane, {}) or (lane in offered and lane not in answers) for lane in among):
             return None
-        return list(self._answers.get(nonce, {}).values()) or None
+        return list(answers.values()) or None
 
 
 def offer_all(chain: Chain, due: Sequence[SignedTransaction]) -> Steps[OfferAnswers]:
