@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from forcemove.chain.errors import EndpointFailed, Unreachable
 from forcemove.chain.worker import wait_for
 from forcemove.node.events import Mined
 from forcemove.sender.transactions import Confirmed
+from forcemove.sender.tx_codec import decode_tx
 from forcemove.store.records import Account
 from forcemove.workers.errors import AccountInUse
 from forcemove_games.tic_tac_toe import GAME
@@ -185,6 +187,28 @@ def test_what_is_wanted_again_is_sent(home: Home) -> None:
     home.first.node.release()
     home.go_on(home.second, home.bob)
     assert home.is_over
+
+
+@pytest.mark.parametrize("is_on_its_way", [False, True])
+def test_who_sends_for_another_learns_that_a_request_has_become_an_answer(home: Home, *, is_on_its_way: bool) -> None:
+    """Such as a conclusion that nobody hurried with, when an older state is challenged. Also after a restart."""
+    home.node.is_mining = False
+    home.go_on(home.second, home.bob, rounds=5)
+    (worker,) = home.second.node._workers.accounts.values()
+    ((_, request),) = worker._outbox.waiting().values()
+    if is_on_its_way:
+        home.first.node.poll()
+    worker.submit(replace(request, deadline=4_102_444_800, max_cost=2 * request.max_cost))
+    for each in (home.second, home.first, home.first):
+        each.now += 2
+        each.node.poll()
+    stored = (decode_tx(each.body).request for each in home.first.journal.transactions.in_flight(home.account))
+    (sent,) = (asked for each in stored for asked in each.asked if asked.request_id == request.request_id)
+    assert (sent.deadline, sent.max_cost, home.wishes) == (4_102_444_800, 2 * request.max_cost, 0)
+    home.node.is_mining = True
+    home.go_on(home.first, home.second, home.bob)
+    assert home.is_over
+    assert home.wishes == 0
 
 
 @pytest.mark.parametrize("refused", ["eth_sendRawTransaction", "eth_call"])

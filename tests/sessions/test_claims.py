@@ -87,8 +87,8 @@ def test_a_journal_has_one_player_of_a_channel(tmp_path: Path) -> None:
     ("error", "is_kept"),
     [
         (RelayUnreachable("ws://relay", "it does not answer"), True),
-        (RelayRefused("offer", Reason.BUSY, "busy"), True),
-        (RelayRefused("offer", Reason.UNKNOWN_OFFER, "gone"), False),
+        (RelayRefused(ID, Reason.BUSY, "busy"), True),
+        (RelayRefused(ID, Reason.UNKNOWN_OFFER, "gone"), False),
         (asyncio.CancelledError(), False),
     ],
 )

@@ -59,7 +59,7 @@ class PendingTxs:
     def hurry(self, request: TxRequest) -> None:
         """This request is asked for again: see `TxRequest.hurried`."""
         for each in self.all_for(request.request_id):
-            self.by_nonce[each.nonce] = replace(each, request=each.request.hurried(request))
+            self.save(replace(each, request=each.request.hurried(request)))
 
     def forget(self, nonce: int) -> None:
         """This transaction is over."""

@@ -155,13 +155,12 @@ class Sender:
             self._price = look, min(map(price_of, found))
         return self._price[1]
 
-    def submit(self, request: TxRequest) -> None:
+    def submit(self, request: TxRequest) -> bool:
         """Ask for a transaction; the next `look` sends it. Where the same is asked for already, or is on its way and
-        has failed by no endpoint's word, it becomes as urgent as this one."""
-        if self._pending.is_offered(request.request_id):
-            self._pending.hurry(request)
-        else:
-            self._requests.submit(request)
+        has failed by no endpoint's word, it becomes as urgent as this one. Returns whether it is on its way."""
+        is_offered = self._pending.is_offered(request.request_id)
+        (self._pending.hurry if is_offered else self._requests.submit)(request)
+        return is_offered
 
     def offered(self) -> dict[RequestId, int]:
         """What each request's transaction on its way may cost, in wei, as far as its own cap allows; where it is a part

@@ -201,8 +201,9 @@ class AccountWorker:
                 self._drop(waiting.pop(request_id)[0])
             self._to_withdraw = frozenset()
             transactions.outbox_numbers = {request_id: number for request_id, (number, _) in waiting.items()}
-        for request in (*self._new, *(request for _, request in waiting.values())):
+        for request in self._new:
             sender.submit(request)
+        again = [number for number, request in waiting.values() if sender.submit(request)]
         self._new, self._asked = [], {}
         try:
             self._new_outcomes += sender.look(is_new=is_new)
@@ -214,6 +215,8 @@ class AccountWorker:
                 and (number := transactions.outbox_numbers.pop(each.request_id, None)) is not None
             ):
                 self._drop(number)
+        for number in again:  # as urgent as it is asked for, in the journal
+            self._drop(number)
 
     def _drop(self, number: int) -> None:
         try:
@@ -222,11 +225,12 @@ class AccountWorker:
             return  # the request was refused after it had become a transaction, or was moved with its channel
 
     def _ask(self) -> None:
-        """Write new requests into the outbox."""
+        """Write new requests into the outbox, and those again that have become more urgent."""
         unsettled, now = self._outbox.unsettled(), self._clock()
         self._end_asked(unsettled)
         while self._new:
-            if self._new[0].request_id not in unsettled:
+            known = unsettled.get(self._new[0].request_id)
+            if known is None or known.hurried(self._new[0]) != known:
                 self._outbox.add(self._new[0])
             self._asked.setdefault(self._new[0].request_id, now)
             self._new.pop(0)

@@ -112,22 +112,23 @@ class Outbox:
         self._journal, self._account = journal, account
 
     def waiting(self) -> dict[RequestId, tuple[int, TxRequest]]:
-        """The requests by their ids, with their numbers. Those that another program has written, and we cannot read,
-        are left to it."""
+        """The requests by their ids, with their numbers; of several for the same, the first one's, as urgent as any.
+        Those that another program has written, and we cannot read, are left to it."""
         found: dict[RequestId, tuple[int, TxRequest]] = {}
         for each in self._journal.transactions.outbox(self._account):
             with suppress(MalformedBytes, UnknownVersion):
                 request = decode_request(each.request.body)
-                found.setdefault(request.request_id, (each.number, request))
+                number, known = found.get(request.request_id, (each.number, request))
+                found[request.request_id] = number, known.hurried(request)
         return found
 
-    def unsettled(self) -> frozenset[RequestId]:
-        """The ids of the requests that are in the outbox or on their way, as far as we can read them."""
-        found = set(self.waiting())
+    def unsettled(self) -> dict[RequestId, TxRequest]:
+        """The requests that are in the outbox or on their way, by their ids, as far as we can read them."""
+        found = {request_id: request for request_id, (_, request) in self.waiting().items()}
         for each in self._journal.transactions.in_flight(self._account):
             with suppress(MalformedBytes, UnknownVersion):
-                found.update(asked.request_id for asked in decode_tx(each.body).request.asked)
-        return frozenset(found)
+                found |= {asked.request_id: asked for asked in decode_tx(each.body).request.asked}
+        return found
 
     def add(self, request: TxRequest) -> None:
         """Write a request. It goes along with its channel if that is moved to another journal."""
