@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forcemove import EmbeddedChain, PassingError, deploy, local_keys
 from forcemove.browser.lobby.lobby_pages import LobbyPages
@@ -22,6 +23,7 @@ from forcemove.sessions.running.playable import PlayableGame, playable_games
 from forcemove.sessions.running.running_table import RunningTable
 from forcemove.sessions.service import TableService
 from forcemove.sessions.table import PlayTable
+from forcemove.store.errors import JournalUnwritable
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH
 from forcemove.transport.joins import Join, OfferStatus
@@ -129,6 +131,24 @@ def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_wi
         assert (signed_names(journal, agreement), agreed_move_time(journal, agreement)) == (("", "Bob"), 90)
         forget_offer(journal, offer.hash)
         assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
+
+
+def test_an_expired_offer_of_a_journal_that_cannot_be_written_is_in_nobodys_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who resumes what a journal has defends its channels, too: an error would end both."""
+    venue = venues.FriendlyGame(GAME.name, GAME.title)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
+    with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        stored = StoredMeetings(journal, venue, ALICE.address)
+        stored.keep_offer(offer)
+        stored.keep_offer(replace(offer, nonce=1, expires=1))
+
+        def forget(table: bytes) -> None:
+            raise JournalUnwritable(MEMORY, "the disk is full")
+
+        monkeypatch.setattr(journal.meetings, "forget", forget)
+        assert [each.offer for each in stored.offers(lambda _: True)] == [offer]
 
 
 @pytest.mark.parametrize("error", [Unreachable("memory", "down"), NodeBusy("memory", 20.0)])

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from forcemove.errors import MalformedBytes, UnknownVersion
+from forcemove.errors import JournalUnavailable, MalformedBytes, UnknownVersion
 from forcemove.protocol.agreement import Agreement
 from forcemove.sessions.meetings.meeting import MEETINGS, Meeting, PendingOffer
 from forcemove.sessions.meetings.venues import GamePlace
@@ -47,7 +48,8 @@ class StoredMeetings:
             if not isinstance(each, PendingOffer):
                 continue
             if each.offer.expires <= time.time():
-                self._stored.forget(each.offer.hash)
+                with suppress(JournalUnavailable):  # it is forgotten once there is room
+                    self._stored.forget(each.offer.hash)
             elif is_wanted(each.offer):
                 yield each
 
