@@ -181,12 +181,18 @@ def _game_of(app: str, games: Iterable[Game]) -> Game | None:
     return next((each for each in games if each.artifact.name == app), None)
 
 
-def read_channels(journal: Journal, games: Sequence[Game]) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
-    """All channels of a journal that can be read, and the ids of the others with their errors. `games`: those that are
-    installed. Raises `JournalError`."""
+def read_channels(
+    journal: Journal, games: Sequence[Game], *ownerships: Ownership
+) -> tuple[list[JournalChannel], list[tuple[bytes, str]]]:
+    """The channels of a journal that can be read, and the ids of the others with their errors. Raises `JournalError`.
+
+    - `journal`: where they are stored.
+    - `games`: those that are installed.
+    - `ownerships`: those that are wanted; all where none is given. A thousand channels take a second.
+    """
     good: list[JournalChannel] = []
     damaged: list[tuple[bytes, str]] = []
-    for id_ in journal.ids():
+    for id_ in journal.ids(*ownerships):
         try:
             stored = journal.load(id_)
             if stored is not None:  # it was there a moment ago

@@ -58,7 +58,7 @@ class ChannelGameRunner:
     async def go_on(self, channel_id: bytes | None = None) -> bool:
         """Play an open channel of this game, chain and key that no other table has to its end; whether there was one.
         `channel_id`: the only channel to play; None for the first."""
-        found, _ = read_channels(self._journal, self._service.games)
+        found, _ = read_channels(self._journal, self._service.games, Ownership.ACTIVE)
         ours = (each for each in found if channel_id in (None, each.id) and self._is_ours(each))
         stored = next((each for each in ours if self._service.claim(each.id, self)), None)
         if stored is None:

@@ -154,9 +154,8 @@ class Defence:
     def _read_journal(self) -> None:
         self._read_at = time.monotonic()
         with contextlib.suppress(ForcemoveError):  # the channels that were read before are defended meanwhile
-            found, _ = read_channels(self._journal, self._games)
-            open_ = (each for each in found if each.ownership in (Ownership.ACTIVE, Ownership.BACKUP))
-            ours = (each for each in open_ if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
+            found, _ = read_channels(self._journal, self._games, Ownership.ACTIVE, Ownership.BACKUP)
+            ours = (each for each in found if each.chain_id == self._chain_id and not each.channel.is_over_and_paid)
             self._open = {each.id: each for each in ours}
             by_address: dict[bytes, list[JournalChannel]] = {each: [] for each in self._viewers}
             for each in self._open.values():

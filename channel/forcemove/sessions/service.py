@@ -31,7 +31,7 @@ from forcemove.sessions.playing.notices import TableNotices
 from forcemove.sessions.playing.played_channel import PlayedChannel, run_with_background
 from forcemove.sessions.ports import Output, PlayerSeat
 from forcemove.sessions.standby import when_free
-from forcemove.store.records import StoredChannel
+from forcemove.store.records import Ownership, StoredChannel
 from forcemove.text.explanations import explain
 from forcemove.transport.messenger import ChannelMessenger
 from forcemove.watchtower.publisher import TowerPublisher
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from forcemove.watchtower.client import TowerClient
 
 _SAFE_SECONDS = 5.0
+_NOT_OVER = (Ownership.ACTIVE, Ownership.BACKUP, Ownership.MOVED)
 _UNKEPT = "What you do is not sent before it is kept."
 
 
@@ -120,7 +121,7 @@ class TableService:
         """Refuse a new channel, which is not in the journal yet, where more would lie in channels than is wanted.
         Raises as `StakeLimits.require`, whose parameters these are."""
         if self._limits is not None:
-            found, _ = read_channels(self.journal, self.games)
+            found, _ = read_channels(self.journal, self.games, *_NOT_OVER)
             stored = [each.channel for each in found if each.address == self.wallet.key.address]
             driven = [each.channel for each in self._node.channels.values()]
             self._limits.require(asset, deposit, duration, deposited_in((*stored, *driven)))

@@ -23,6 +23,7 @@ from forcemove.sessions.running.running_table import RunningTable, Sit
 from forcemove.sessions.service import TableService
 from forcemove.sessions.standby import relay_pauses
 from forcemove.sessions.table import PlayTable
+from forcemove.store.records import Ownership
 from forcemove.text.explanations import headline
 from forcemove.transport.ending import end
 from forcemove.transport.errors import TransportError
@@ -150,7 +151,7 @@ class OpenTables:
                     self._wait_again(game, pending)
 
     def _resume_channels(self) -> None:
-        found, _ = read_channels(self.service.journal, self.service.games)
+        found, _ = read_channels(self.service.journal, self.service.games, Ownership.ACTIVE)
         played = {each.agreement.channel_id for each in self._open() if each.agreement is not None}
         ours = self.service.wallet.key.address
         for stored in found:
