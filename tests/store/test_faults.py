@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import event
 
 from forcemove.errors import InvalidValue, JournalUnavailable
-from forcemove.store import errors, postgresql, sqlite
+from forcemove.store import errors, faults, postgresql, sqlite
 from forcemove.store.journal import Journal
 from forcemove.store.records import Batch
 from tests.store.places import Place, batch, file_in, first, id_of, next_, snapshots
@@ -75,6 +75,13 @@ def test_but_not_for_ever(shared: Place) -> None:
 
         assert snapshots(journal) == {1: (1, b"at first")}
         assert journal.commit(batch(next_(1, 1, b"then"), first(2))) == frozenset()
+
+
+def test_who_loses_the_race_for_a_lock_again_and_again_may_try_again() -> None:
+    """SQLite gives up after some seconds; an error that does not pass would end a node."""
+    error = sqlite3.OperationalError("locking protocol")
+    error.sqlite_errorcode = sqlite3.SQLITE_PROTOCOL
+    assert isinstance(faults.of_sqlite(error, "here"), errors.JournalBusy)
 
 
 # ------------------------------------------------------------------------------------------------------ full, read-only

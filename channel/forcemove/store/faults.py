@@ -20,6 +20,7 @@ _Kind = Callable[[str, str], JournalError]
 _OF_SQLITE: dict[int, _Kind] = {
     sqlite3.SQLITE_BUSY: errors.JournalBusy,
     sqlite3.SQLITE_LOCKED: errors.JournalBusy,
+    sqlite3.SQLITE_PROTOCOL: errors.JournalBusy,  # many processes have begun at once, again and again
     sqlite3.SQLITE_CORRUPT: errors.JournalDamaged,
     sqlite3.SQLITE_NOTADB: errors.NotAJournal,
     sqlite3.SQLITE_PERM: errors.JournalUnusable,
