@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from contextlib import suppress
 from functools import partial
 
-from forcemove.errors import CounterpartyError
+from forcemove.errors import CounterpartyError, JournalUnavailable
 from forcemove.flow.keys import KeysMissing
 from forcemove.flow.place import Place
 from forcemove.flow.steps import ActionMissing
@@ -64,7 +65,8 @@ class LogGameRunner:
         except CounterpartyError as fault:
             raise FaultAtTable(fault) from fault
         finally:
-            hold.release()
+            with suppress(JournalUnavailable):  # it ends by itself
+                hold.release()
             self._port.leave_seat()
 
     async def _play(self, connection: Connection, meeting: Meeting) -> None:
@@ -88,7 +90,9 @@ class LogGameRunner:
 
 
 async def _keep(hold: HeldLease) -> None:
-    """Renew the lease until this is cancelled. Raises `LeaseLost`."""
+    """Renew the lease until this is cancelled; a journal that cannot be written now is tried again. Raises
+    `LeaseLost`."""
     while True:
         await asyncio.sleep(hold.renew_every)
-        hold.renew()
+        with suppress(JournalUnavailable):
+            hold.renew()
