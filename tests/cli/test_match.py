@@ -93,15 +93,18 @@ def test_who_was_never_joined_is_told_what_came_back() -> None:
 
 def test_what_came_too_late_is_told_with_what_it_cost() -> None:
     seen = EndObserver()
-    late = SubmissionRefused(SUBMISSION, Overtaken(bytes(32), 7, 21_000, None, 5))
+    late = SubmissionRefused(SUBMISSION, Overtaken(bytes(32), 7, 21_000, None, 5), cost=5)
+    failed = TransactionReverted(bytes(32), 7, 21_000, None)
     seen.add(Mined(SUBMISSION, Receipt(bytes(32), 7, bytes(32), 10, 2, None, ())))
     seen.add(late)
-    seen.add(SubmissionRefused(SUBMISSION, RevertsAgain(bytes(32), 7, 21_000, None, 3, 7)))
-    assert (seen.cost, seen.transactions) == (20 + 5 + 7, 3)
+    seen.add(SubmissionRefused(SUBMISSION, RevertsAgain(bytes(32), 7, 21_000, None, 3, 7), cost=7))
+    seen.add(SubmissionRefused(SUBMISSION, failed, cost=9))  # why, is not known
+    seen.add(SubmissionRefused(SUBMISSION, failed))  # nothing was sent
+    assert (seen.cost, seen.transactions) == (20 + 5 + 7 + 9, 4)
     assert race_text(late) == (
         f"chain       paycredit: the other was faster, in block 7. Nothing is lost; it cost {format_amount(5)}."
     )
-    assert race_text(SubmissionRefused(SUBMISSION, TransactionReverted(bytes(32), 7, 21_000, None))) is None
+    assert race_text(SubmissionRefused(SUBMISSION, failed)) is None
 
 
 @pytest.mark.parametrize("patience", [1, 3])

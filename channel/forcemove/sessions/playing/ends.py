@@ -11,7 +11,7 @@ from forcemove.program import program
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
-from forcemove.sender.errors import Overtaken, RevertsAgain
+from forcemove.sender.errors import Overtaken
 from forcemove.sessions.playing.content import NAMES
 from forcemove.text.amounts import amount_text, format_amount
 from forcemove.text.situation.end import ENDINGS, EVEN, paid_to_you
@@ -35,7 +35,7 @@ class EndObserver:
         match event:
             case Mined(_, receipt):
                 self._pay(receipt.gas_used * receipt.gas_price)
-            case SubmissionRefused(error=Overtaken(cost=cost) | RevertsAgain(cost=cost)):
+            case SubmissionRefused(cost=cost) if cost:
                 self._pay(cost)
 
     def _pay(self, cost: int) -> None:
