@@ -339,3 +339,25 @@ def test_a_channel_with_a_chain_is_refused(table: Table) -> None:
     table.agreement = agreement_of(table.game, chain_id=1)
     with pytest.raises(InvalidValue):
         table.player(0, table.nodes[0])
+
+
+class ConnectedLine:
+    """One that is connected now, and then it is not."""
+
+    url, is_connected = "memory", True
+
+    def __init__(self, line: MemoryMessenger) -> None:
+        self.send, self.receive = line.send, line.receive
+
+
+@pytest.mark.parametrize("table", [GAMES_FOR_TWO[0]], indirect=True)
+def test_a_channel_that_is_added_again_and_given_back_leaves_nothing_behind(table: Table) -> None:
+    """Or the node would end with the next look at its messengers' connections."""
+    node, assembly = table.nodes[0], friendly.FriendlyAssembly(table.game, table.agreement)
+    for _ in range(2):
+        node.add(ChannelSetup(assembly, KEYS[0], ConnectedLine(table.lines[0]), lambda _: None))
+    node.release_channel(assembly.agreement.channel_id)
+    for _ in range(3):
+        table.now += 2
+        assert not node.poll()
+    assert table.troubles == []

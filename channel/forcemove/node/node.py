@@ -87,8 +87,9 @@ class Node:
         self._is_running = False
 
     def add(self, setup: ChannelSetup) -> ManagedChannel:
-        """Drive a channel, a new one or one that the journal remembers, as the setup says. In one that was imported
-        from a backup nothing is signed; it is defended and collected with what the backup has.
+        """Drive a channel, a new one or one that the journal remembers, as the setup says; one that is driven already,
+        as this setup says from now on. In one that was imported from a backup nothing is signed; it is defended and
+        collected with what the backup has.
 
         Raises `ChannelInUse`, `NotOursToDrive`, `InvalidValue`, `JournalError`; and of a new channel
         what the policy refuses, `NotWorthItsDisputes` and `DurationTooShort`, and `ChainError`.
@@ -97,8 +98,11 @@ class Node:
         try:
             managed = self._builder.build(setup, self._leases.load(setup.id))
         except BaseException:
-            self._leases.give_back(taken)
+            if setup.id not in self.channels:
+                self._leases.give_back(taken)
             raise
+        if managed.id in self.channels:
+            self._forget(managed.id)
         managed.follow()
         managed.on_put_away = self.put_away
         self.channels[managed.id] = managed

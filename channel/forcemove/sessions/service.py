@@ -261,8 +261,6 @@ class TableService:
     def _add(self, setup: ChannelSetup) -> ManagedChannel:
         """Let the node drive a channel, which it may have been defending. Raises as `Node.add`, and
         `JournalOfOtherPlayer`, and of a new channel as `require_within_limits`."""
-        if setup.id in self._node.channels:
-            self._node.release_channel(setup.id)
         stored = self.journal.load(setup.id)
         if stored is None:
             self._require_within_limits(setup)
