@@ -34,6 +34,8 @@ from forcemove.text.situation.headline import state_before
 from forcemove.text.situation.moment import Moment, gas_text
 
 _POLL_SECONDS = 0.25
+_FAULTS_SHOWN = 20
+"""Counterparties' faults that are shown: they can send as many as they like, and nobody could read anything else."""
 
 
 class PlayedChannel:
@@ -66,7 +68,7 @@ class PlayedChannel:
         self.fatal_error: Exception | None = None
         self._game, self._choose, self._output = game, choose, output
         self.names = names
-        self._shown, self._said = -1, ""
+        self._shown, self._said, self._faults = -1, "", 0
         self._rounds = RoundCount(game)
         self._played: ManagedChannel | None = None
         self._now, self._patience = clock, Patience(patience, clock(), move_time)
@@ -219,7 +221,14 @@ class PlayedChannel:
                 else:
                     self._output.note(headline(error))
             case CounterpartyFault(error):
-                self._output.note(headline(error))
+                self._show_fault(error)
+
+    def _show_fault(self, error: ForcemoveError) -> None:
+        self._faults += 1
+        if self._faults <= _FAULTS_SHOWN:
+            self._output.note(headline(error))
+        if self._faults == _FAULTS_SHOWN:
+            self._output.note("More of what others send wrong is not shown; the journal has the newest.")
 
     def _show_state(self, state: VariablePart) -> None:
         """Show each turn of the game once, and none of the opening."""
