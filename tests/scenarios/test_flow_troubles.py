@@ -202,3 +202,12 @@ def test_contracts_that_are_not_genuine_end_a_flow_at_once(playground: Playgroun
     with pytest.raises(ExceptionGroup) as caught:
         play(story, channel.opening(), channel.opening())
     assert {type(error) for error in caught.value.exceptions} == {NotGenuine}
+
+
+def test_what_a_log_does_not_take_waits_once() -> None:
+    """While others are heard, each greeting of theirs asks for it again."""
+    line = channel.Line()
+    for _ in range(1_000):
+        for message in (b"our state", b"our greeting"):
+            line.send(message)
+    assert list(line.unsent) == [b"our state", b"our greeting"]

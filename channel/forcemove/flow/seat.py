@@ -74,8 +74,10 @@ class Line:
         self.received: deque[bytes] = deque()
 
     def send(self, message: bytes) -> None:
-        """Keep a message until the flow posts it."""
-        self.unsent.append(message)
+        """Keep a message until the flow posts it. One that waits already is not posted twice: a log that takes none
+        may bring others' greetings all the same, each of which asks for it."""
+        if message not in self.unsent:
+            self.unsent.append(message)
 
     def receive(self) -> Sequence[bytes]:
         """The messages that the flow has read since the last call."""
