@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -364,6 +365,24 @@ def test_threat_48_who_was_away_for_longer_than_its_lease_sends_nothing(house: C
     assert home.lines[0][1].receive() == ()
     heir.journal.close()
     assert bob.troubles == []
+
+
+def test_a_channel_that_was_imported_in_a_later_version_is_free(house: Callable[[int], House]) -> None:
+    """Who has driven it drives it no more, and lets any process do so."""
+    home = house(1)
+    home.play(until=5)
+    alice = home.processes[0]
+    with closing(sqlite3.connect(alice.path)) as connection, connection:
+        connection.execute("UPDATE channels SET version = version + 1")
+    (managed,) = alice.node.channels.values()
+    managed.note_receipt("a tower", 5)
+    alice.now += 2
+    alice.node.poll()
+    assert [type(each) for each in alice.troubles] == [LeaseLost]
+    heir = Process(home, 0, alice.path, now=alice.now)
+    heir.start()
+    assert heir.drive(0).id == home.assemblies[0].agreement.channel_id
+    heir.journal.close()
 
 
 def test_threat_53_what_was_moved_away_is_not_driven(house: Callable[[int], House]) -> None:

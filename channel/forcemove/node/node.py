@@ -254,7 +254,7 @@ class Node:
                 each.attempt(listener, each)
 
     def _drop(self, channel_id: bytes) -> None:
-        self._forget(channel_id)
+        self.release_channel(channel_id)  # the lease is ours still where the channel was imported in a later version
         self._on_error(LeaseLost(channel_id))
 
     def _forget(self, channel_id: bytes) -> None:
