@@ -11,6 +11,7 @@ from forcemove.chain.errors import NotMined
 from forcemove.chain.local import AnvilChain
 from forcemove.node.events import Mined
 from forcemove.protocol.errors import MoneyMissing
+from forcemove.store.records import Ownership
 from forcemove_games.rock_paper_scissors import GAME as ROCK_PAPER_SCISSORS
 from forcemove_games.tic_tac_toe import GAME as TIC_TAC_TOE
 from tests.process import wrap_commits
@@ -180,12 +181,18 @@ def test_threat_49_an_end_is_not_countersigned_while_a_deposit_is_undone(story: 
 
 
 def test_threat_22_a_conclusion_that_a_reorganisation_took_is_made_again(story: Story) -> None:
+    """Also by a process that dies in between: the journal has the channel as an open one."""
     story.play_until(6)
     before = story.chain.block_number()
     story.go_on(leave_after=6)
+    journal, open_ = story.alice.journal, list[tuple[bytes, ...]]()
+    assert journal.ids(Ownership.ACTIVE) == ()
+    story.alice.client.node.on_committed(lambda _: open_.append(journal.ids(Ownership.ACTIVE)))
     story.reorganise(before, mined=3)
     story.spent = [0, 0]
     story.play()
+    assert open_[0] == (story.agreement.channel_id,)
+    assert journal.ids(Ownership.ACTIVE) == ()
     assert [player.phase for player in story.players] == [Phase.CLOSED, Phase.CLOSED]
     assert story.held == 0
 

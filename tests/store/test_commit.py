@@ -180,15 +180,18 @@ def test_the_first_seed_of_a_table_counts(journal: Journal) -> None:
 # ------------------------------------------------------------------------------------------------------------ standings
 
 
-def test_a_finished_channel_stays_finished(journal: Journal) -> None:
+def test_a_finished_channel_stays_finished_until_there_is_something_to_do(journal: Journal) -> None:
+    """Such as after a reorganisation: who looks for open channels finds it."""
     journal.commit(batch(first(1), first(2)))
     journal.commit(batch(next_(1, 1, b"over", finished=True)))
-    journal.commit(batch(next_(1, 2, b"a late payment")))
+    journal.commit(batch(next_(1, 2, b"a late payment", finished=True)))
 
     assert journal.ids(records.Ownership.ACTIVE) == (id_of(2),)
     assert [each.channel_id for each in journal.channels(records.Ownership.FINISHED)] == [id_of(1)]
     assert journal.ids() == journal.ids(records.Ownership.FINISHED, records.Ownership.ACTIVE) == (id_of(1), id_of(2))
     assert snapshots(journal)[1] == (3, b"a late payment")
+    journal.commit(batch(next_(1, 3, b"undone")))
+    assert journal.ids(records.Ownership.ACTIVE) == (id_of(1), id_of(2))
 
 
 # ---------------------------------------------------------------------------------------------------------- many, wrong

@@ -93,8 +93,8 @@ def _update(connection: Connection, updates: Sequence[ChannelUpdate], known: Kno
 
 
 def _changed(update_: ChannelUpdate, ownership: int) -> tuple[int, int, bytes, int, bytes, bytes | None, int, bytes]:
-    """The values of `_UPDATE`."""
-    becomes = int(_ownership(update_)) if ownership == Ownership.ACTIVE else ownership
+    """The values of `_UPDATE`. What was finished is active again where a reorganisation has undone its end."""
+    becomes = ownership if ownership == Ownership.BACKUP else int(_ownership(update_))
     sealed = seal(update_.channel_id, becomes, update_.snapshot, update_.cursor)
     saved = (update_.version + 1, becomes, update_.snapshot, sealed, update_.cursor)
     return (*saved, update_.summary, checksum(update_.channel_id, update_.summary), update_.channel_id)

@@ -35,7 +35,8 @@ class Ownership(IntEnum):
     ACTIVE = 1
     """We play it."""
     FINISHED = 2
-    """It is over, and nothing is left to do, as far as we have seen: a reorganisation may still undo that."""
+    """It is over, and nothing is left to do, as far as we have seen: a reorganisation may still undo that, and then it
+    is active again."""
     MOVED = 3
     """It was moved to another journal: this one signs nothing more in it."""
     BACKUP = 4
