@@ -4,6 +4,7 @@ the same order."""
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, cast
 
@@ -110,6 +111,29 @@ def test_threat_27_a_game_of_another_order_or_of_others_is_not_begun(over: tuple
     assert place.been == [meeting(BOB, CAROL).table.id]
     assert place.at == []
     assert place.stored == [], "nobody continues it later"
+
+
+def test_threat_27_a_guest_who_wants_to_be_paid_at_the_adjudicator_is_not_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No channel has such a destination: who has such a meeting in its journal could not begin or continue
+    anything."""
+    offer = new_offer(seats=3)
+    monkeypatch.setattr(sys.modules[__name__], "OFFER", offer)
+    bad = SignedJoin.sign(Join(offer.hash, MALLORY.address, offer.adjudicator), MALLORY)
+    good = shown(BOB, CAROL, offer=offer)
+    for is_over in (False, True):
+        place = Place(
+            OfferStatus(good.signed, (good.joins[0], bad), 0, is_over),
+            good,
+            shown(BOB, CAROL, is_over=True, offer=offer),
+        )
+        if is_over:
+            with pytest.raises(OfferOver):
+                asyncio.run(place.point(ALICE).wait_for_guests())
+            assert place.stored == []
+        else:
+            met = place.met(place.point(ALICE).wait_for_guests())
+            assert met.players == (ALICE.address, BOB.address, CAROL.address)
+            assert place.been == [met.table.id]
 
 
 def test_a_game_whose_offer_the_lobby_has_forgotten_has_begun() -> None:

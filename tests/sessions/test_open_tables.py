@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.table_pages import TablePages
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.history.tokens import TokenFacts
+from forcemove.sessions.channel_game import ChannelGameRunner
 from forcemove.sessions.meetings import meeting, terms, tokens, venues
 from forcemove.sessions.meetings.stored import StoredMeetings, agreed_move_time, forget_offer, signed_names
 from forcemove.sessions.options import TableOptions, Wallet
@@ -131,6 +133,24 @@ def test_a_meeting_that_cannot_be_read_keeps_no_other_game_from_being_gone_on_wi
         assert (signed_names(journal, agreement), agreed_move_time(journal, agreement)) == (("", "Bob"), 90)
         forget_offer(journal, offer.hash)
         assert [id_ for id_, _ in journal.meetings.all()] == [bytes(32)]
+
+
+def test_a_meeting_with_a_guest_who_wants_to_be_paid_at_the_adjudicator_is_passed_over(tmp_path: Path) -> None:
+    """An older program has met such a guest, and with its journal no game could be begun or continued any more."""
+    chain = EmbeddedChain()
+    venue = venues.GameOnChain((chain,), deploy(chain, ADMIN, tmp_path / "book.json", [GAME]), GAME)
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 10**16, 3_600)
+    payout = b"\x77" * 20
+    met = meeting.Meeting(offer, (Join(offer.hash, BOB.address, payout),), has_met=True)
+    with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        body = meeting.MEETINGS.encode(met)
+        assert body.count(payout) == 1
+        journal.meetings.keep(met.table.id, body.replace(payout, offer.adjudicator))
+        service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), chains=[chain], games=[GAME])
+        options, port = TableOptions(NO_RELAY), Mock()
+        runner = ChannelGameRunner(service, GAME, venue, options, port)
+        assert not PlayTable(service, venue, options, port, runner).report_ends()
+        assert port.mock_calls == []
 
 
 def test_an_expired_offer_of_a_journal_that_cannot_be_written_is_in_nobodys_way(

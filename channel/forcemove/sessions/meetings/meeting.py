@@ -9,6 +9,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from forcemove.errors import InvalidValue
 from forcemove.protocol.signing import Key
 from forcemove.sessions.errors import HostMissing, OfferOver
 from forcemove.transport.connect import Connection, connect_relay
@@ -27,7 +28,8 @@ _MEETING_SECONDS = 50.0
 class Meeting(Struct, frozen=True, tag=True, omit_defaults=True):
     """What host and guests have agreed on, each by a signature; the joins are in the order of the seats. `has_met`:
     whether all are known to have been at the table; else the game may never begin. `relay`: its address, where the
-    journal keeps it. Raises `InvalidValue` where a join is missing, or is of another offer, and `OfferForAnother`."""
+    journal keeps it. Raises `InvalidValue` where a join is missing, is of another offer, or is to be paid at the
+    adjudicator, which pays no channel so; and `OfferForAnother`."""
 
     offer: Offer
     joins: tuple[Join, ...]
@@ -36,6 +38,8 @@ class Meeting(Struct, frozen=True, tag=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         meeting_table(self.offer, *self.joins)
+        if self.offer.adjudicator in [each.payout for each in self.joins]:
+            raise InvalidValue("payout", self.offer.adjudicator, "an address other than the adjudicator's")
 
     @property
     def table(self) -> TableTerms:
@@ -215,8 +219,13 @@ class MeetingPoint:
 
 
 def _meeting(shown: OfferStatus) -> Meeting | None:
-    """The meeting of all that have a seat, once all seats are taken."""
-    return Meeting(shown.offer, tuple(each.join for each in shown.joins), has_met=False) if shown.is_full else None
+    """The meeting of all that have a seat, once all seats are taken; None also where one of them wants what no channel
+    can have: nobody meets at that table, and the seats are free again in a while."""
+    if not shown.is_full:
+        return None
+    with contextlib.suppress(InvalidValue):
+        return Meeting(shown.offer, tuple(each.join for each in shown.joins), has_met=False)
+    return None
 
 
 async def _look(connection: Connection, offer: bytes) -> OfferStatus | None:
