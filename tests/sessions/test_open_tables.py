@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -27,7 +29,7 @@ from forcemove.sessions.service import TableService
 from forcemove.sessions.table import PlayTable
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.opening import MEMORY, open_journal
-from forcemove.store.records import OWNER_LENGTH
+from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate
 from forcemove.transport.joins import Join, OfferStatus
 from forcemove.transport.offers import SignedOffer
 from forcemove_games.rock_paper_scissors import GAME as OTHER_GAME
@@ -150,6 +152,23 @@ def test_a_meeting_with_a_guest_who_wants_to_be_paid_at_the_adjudicator_is_passe
         options, port = TableOptions(NO_RELAY), Mock()
         runner = ChannelGameRunner(service, GAME, venue, options, port)
         assert not PlayTable(service, venue, options, port, runner).report_ends()
+        assert port.mock_calls == []
+
+
+def test_a_game_that_is_damaged_keeps_no_other_one_from_being_gone_on_with(tmp_path: Path) -> None:
+    venue, path = venues.FriendlyGame(GAME.name, GAME.title), str(tmp_path / "journal")
+    offer = venues.new_offer(venue, ALICE.address, ALICE.address, 0, 3_600)
+    met = meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),), has_met=True)
+    id_ = terms.agreement_of(offer, met.joins, GAME).channel_id
+    with open_journal(path, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        StoredMeetings(journal, venue, ALICE.address).keep(met)
+        journal.commit(Batch((ChannelUpdate(id_, 0, b"a snapshot", b"about it"),)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE channels SET snapshot = id")
+    with open_journal(path, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+        service, port = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), games=[GAME]), Mock()
+        runner = ChannelGameRunner(service, GAME, None, TableOptions(NO_RELAY), port)
+        assert not PlayTable(service, venue, TableOptions(NO_RELAY), port, runner).report_ends()
         assert port.mock_calls == []
 
 

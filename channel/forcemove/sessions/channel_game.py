@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from forcemove.game import Game, Names
 from forcemove.history.tokens import Tokens
@@ -30,6 +31,7 @@ from forcemove.sessions.playing.played_channel import PlayedChannel
 from forcemove.sessions.ports import PlayerSeat, TablePort
 from forcemove.sessions.service import TableService
 from forcemove.sessions.standby import when_answered
+from forcemove.store.errors import JournalDamaged
 from forcemove.store.records import OVER, Ownership, StoredChannel
 from forcemove.text.names import full_name, seat_title, shown_names
 from forcemove.transport.connect import connect_relay, messenger_on
@@ -79,9 +81,12 @@ class ChannelGameRunner:
         return self._load(meeting) is not None
 
     def is_over(self, meeting: Meeting) -> bool:
-        """Whether the game of a meeting is over."""
-        stored = self._load(meeting)
-        return stored is not None and stored.ownership in OVER
+        """Whether the game of a meeting is over; not of one that is damaged, which keeps no other game from being
+        continued."""
+        with suppress(JournalDamaged):
+            stored = self._load(meeting)
+            return stored is not None and stored.ownership in OVER
+        return False
 
     def report_end(self, meeting: Meeting) -> None:
         """Show how the game of a meeting has ended."""
