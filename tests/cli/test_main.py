@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import errno
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from forcemove.cli.main import forcemove as group
 from forcemove.flow.steps import UnexpectedAction
 from forcemove.protocol.errors import MessageRefused
 from forcemove.protocol.rule_errors import ADJUDICATOR_ERRORS, NothingToClaim, TurnNumberNotConsecutive
+from forcemove.registry import installed_games
 from forcemove.sessions.errors import ChallengeTooShort, OfferOver
 from forcemove.text.explanations import EXPLANATIONS, describe, explain
 from forcemove.transport.errors import refusal
@@ -192,6 +194,13 @@ def test_nothing_of_python_is_shown_to_people() -> None:
     assert describe(AppError()) == "a rule of an app forbids it (AppError)"
 
 
+def test_what_a_game_refuses_is_told_in_a_whole_clause() -> None:
+    for game in installed_games().games:
+        for error in game.errors.values():
+            said = describe(error(*(7 for _ in dataclasses.fields(error))))
+            assert said.count("(") == said.count(")"), said
+
+
 def test_an_address_is_shown_with_its_checksum() -> None:
     assert "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" in explain(NoContract("TicTacToe", ADDRESS))
 
@@ -317,8 +326,6 @@ def test_every_error_has_its_own_words() -> None:
 
 @pytest.mark.parametrize("name", sorted(ADJUDICATOR_ERRORS))
 def test_every_refusal_of_the_adjudicator_is_told(name: str) -> None:
-    import dataclasses
-
     error = ADJUDICATOR_ERRORS[name]
     facts = [bytes(20) if field.type == "bytes" else 1 for field in dataclasses.fields(error)]
 

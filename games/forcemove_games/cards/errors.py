@@ -31,7 +31,7 @@ class KeyRefused(AppError):
 
 
 class MaskRefused(AppError):
-    """A multiple of a masked card (`x`: of its C1, or of its share) is not the one that the proof needs."""
+    """A multiple of a masked card is not the one that the proof needs. `x`: of its C1, or of its share."""
 
     x: int
 
