@@ -125,6 +125,19 @@ def test_a_person_plays_on_a_screen(tmp_path: Path, game: str, size: tuple[int, 
     assert any(BALANCE.fullmatch(line) for line in seen.lines)
 
 
+def test_on_a_dumb_terminal_lines_are_printed_and_none_is_drawn_anew(tmp_path: Path) -> None:
+    arguments, dumb = ("demo", "--game", "tic-tac-toe", "--play"), {"TERM": "dumb"}
+    screen = Screen(COMMAND, *arguments, columns=80, folder=tmp_path, environment=dumb)
+    screen.answer("help      what can be done here", "4\n")
+    screen.answer("0.2 ether in play", "leave\n")
+    screen.answer("no        play on", "yes\n")
+    seen = screen.end()
+
+    assert seen.code == 0
+    assert b"\x1b" not in seen.data
+    assert any(BALANCE.fullmatch(line) for line in seen.lines)
+
+
 def test_on_a_low_terminal_what_may_happen_is_shown_before_the_board(tmp_path: Path) -> None:
     """And what is wrong with what was typed; the rest is said to be missing."""
     screen = Screen(COMMAND, "demo", "--game", "tic-tac-toe", "--play", columns=100, rows=10, folder=tmp_path)

@@ -1,7 +1,7 @@
 """The one writer of a command: lines that stay, and beneath them a status line that disappears.
 
 Where standard output and standard error are the same terminal, one console writes both, so that neither overwrites the
-other. A pipe gets plain lines and no status.
+other. A pipe, and a dumb terminal, get plain lines and no status.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from forcemove.cli.wrapping import wrapped
+from forcemove.cli.wrapping import width_of, wrapped
 from forcemove.text.harmless import harmless
 
 if TYPE_CHECKING:
@@ -27,13 +27,22 @@ _SPINNER_CELLS = 4
 
 
 def wants_colours() -> bool:
-    """Whether `NO_COLOR` is unset or empty (https://no-color.org)."""
-    return not os.environ.get("NO_COLOR")
+    """Whether `NO_COLOR` is unset or empty (https://no-color.org), and the terminal knows styles."""
+    return not os.environ.get("NO_COLOR") and not _is_dumb()
 
 
 def has_terminal() -> bool:
     """Whether a person can read and type here."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def has_screen() -> bool:
+    """Whether a person can, on a terminal that can write above what it has written."""
+    return has_terminal() and not _is_dumb()
+
+
+def _is_dumb() -> bool:
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 class Terminal:
@@ -96,7 +105,9 @@ class Terminal:
     def _write(self, console: Console | None, stream: TextIO, text: str, style: str, *, is_whole: bool = False) -> None:
         text = harmless(text, keep="\n")
         if console is None:
-            stream.write(_fitting(text, stream) + "\n")
+            width = None if is_whole else width_of(stream)
+            lines = [text] if width is None else wrapped(text, width, self._indent)
+            stream.write("".join(f"{_fitting(line, stream)}\n" for line in lines))
             stream.flush()  # a reader of a pipe sees each line when it happens
             return
         from rich.text import Text
@@ -131,8 +142,9 @@ def waiting(message: str) -> Iterator[Terminal]:
 
 
 def _console(stream: TextIO) -> Console | None:
-    """A console for a terminal; None for any other stream. Without colours it writes no styles at all."""
-    if not stream.isatty():
+    """A console for a terminal; None for a dumb one, and for any other stream. Without colours it writes no styles at
+    all."""
+    if not stream.isatty() or _is_dumb():
         return None
     from rich.console import Console
 

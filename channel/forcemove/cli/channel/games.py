@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from forcemove.cli.channel.command import list_
 from forcemove.cli.channel.options import ID, STORE, find_store
 from forcemove.cli.errors import Explained
+from forcemove.cli.terminal import has_screen
 from forcemove.cli.wrapping import echo
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def replay(ctx: click.Context, store: str | None, what: str, at: int | None) -> 
         raise Explained("No move was made in this game.")
     if at is not None:
         echo(_page(game, positions, names, min(at, len(positions) - 1)))
-    elif sys.stdin.isatty() and sys.stdout.isatty():
+    elif has_screen():
         _turn_pages(game, positions, names)
     else:
         echo("\n\n".join(_page(game, positions, names, place) for place in range(len(positions))))

@@ -11,7 +11,7 @@ from forcemove.chain.local import EmbeddedChain, deploy_locally, local_keys
 from forcemove.cli.play.screen import PutAside
 from forcemove.cli.play.seats import PersonSeat
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.terminal import Terminal, has_terminal
+from forcemove.cli.terminal import Terminal
 from forcemove.demo.environment import MAX_COST, DemoEnvironment
 from forcemove.demo.names import NAMES
 from forcemove.demo.output import DemoOutput
@@ -62,7 +62,7 @@ async def _play(game: Game, environment: DemoEnvironment, level: Level, terminal
     keys, seats = environment.keys, len(environment.keys)
     assembly, lines = environment.assemble(game, seats), MemoryMessenger.table(seats)
     before = [environment.chain.balance(key.address) for key in keys]
-    seat = PersonSeat(game, _left, _ASIDE, None if has_terminal() else terminal)
+    seat = PersonSeat(game, _left, _ASIDE, terminal)
     match = PlayedChannel(game, seat.choose, math.inf, seat.output, NAMES[:seats])
     join = environment.player(_PERSON).join
     driven = [join(assembly, lines[_PERSON], match.answer, on_event=match.on_event, max_cost=MAX_COST)]

@@ -9,7 +9,6 @@ from forcemove.cli.demo.signals import run_until_stopped, stopped_by_signals
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
 from forcemove.cli.play.seats import Numbered
 from forcemove.cli.play.signals import run_until_terminated
-from forcemove.cli.terminal import has_terminal
 from forcemove.demo.output import shortened
 from forcemove.inspect.documents import CommandErrorJson, Document
 from forcemove.sessions.playing.played_channel import run_with_background
@@ -57,7 +56,7 @@ def sit_down(game: TableGame, names: tuple[str, str], terminal: Terminal) -> dic
 
     async def play() -> None:
         aside = "you leave the table, and the game is over."
-        person = Numbered(names[1], math.inf, LeftTheTable, aside, None if has_terminal() else terminal)
+        person = Numbered(names[1], math.inf, LeftTheTable, aside, terminal)
 
         async def main() -> None:
             result.update(await game.play(lambda line: person.notify(shortened(line)), person.ask, names))

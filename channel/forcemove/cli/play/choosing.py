@@ -14,7 +14,8 @@ from functools import partial
 from operator import itemgetter
 
 from forcemove.chain.addresses import show_address
-from forcemove.cli.play.screen import PutAside, Screen
+from forcemove.cli.play.screen import PutAside, person_output
+from forcemove.cli.terminal import Terminal
 from forcemove.protocol.types import ETHER
 from forcemove.sessions.meetings.lobby import open_offers, seats_text
 from forcemove.sessions.playing.connectivity import reporting_connectivity
@@ -130,7 +131,8 @@ class _Choosing:
         self._is_listed, self._has_more = False, False
         self._is_done = asyncio.Event()
         self.chosen: Offer | None = None
-        self.screen = Screen(self._take, self._options, partial(PutAside, "You have left the lobby."))
+        aside = partial(PutAside, "You have left the lobby.")
+        self.screen = person_output(self._take, self._options, lambda: self._is_listed, aside, Terminal())
         self._show()
 
     async def until_chosen(self) -> None:

@@ -125,7 +125,7 @@ class TerminalPort(TerminalOutput):
 
             return self._shown_on_page(PageSeat(game, self), game, agreement)
         parting = _FRIENDLY_PARTING if agreement.is_friendly else _PARTING
-        seat = PersonSeat(game, partial(PutAside, parting), _ASIDE, agrees=options.agrees)
+        seat = PersonSeat(game, partial(PutAside, parting), _ASIDE, self._terminal, agrees=options.agrees)
         seat.output.rings = options.rings
         return self._shown_on_page(seat, game, agreement)
 
@@ -146,7 +146,9 @@ class TerminalPort(TerminalOutput):
         if self._options.rounds is not None:
             return None
         self._terminal.close()  # the screen is the person's
-        seat = Numbered(other, self._options.table.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE)
+        seat = Numbered(
+            other, self._options.table.patience, partial(PutAside, _FRIENDLY_PARTING), _ASIDE, self._terminal
+        )
         seat.output.rings = self._options.rings
         return seat
 

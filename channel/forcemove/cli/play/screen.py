@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forcemove.cli.errors import EXIT_INTERRUPTED, Explained
-from forcemove.cli.terminal import Terminal, wants_colours
+from forcemove.cli.terminal import Terminal, has_screen, wants_colours
 from forcemove.cli.typed import TypedLines
 from forcemove.cli.wrapping import width_of, wrapped
 from forcemove.sessions.playing.content import TableContent
@@ -291,3 +291,14 @@ class Lines:
             self._terminal.say(line, style)
         for line in option_lines(self._options(), width):
             self.say(line)
+
+
+def person_output(
+    take: Callable[[str], str],
+    options: Callable[[], Options],
+    is_asked: Callable[[], bool],
+    aside: Callable[[], Exception],
+    terminal: Terminal,
+) -> Screen | Lines:
+    """A screen where the terminal can have one, else lines; with what both are made of."""
+    return Screen(take, options, aside) if has_screen() else Lines(take, options, is_asked, aside, terminal)

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-from forcemove.cli.play.screen import Lines, Screen
+from forcemove.cli.play.screen import person_output
 from forcemove.cli.terminal import Terminal
 from forcemove.game import Game, Names
 from forcemove.node.managed_channel import ManagedChannel
@@ -27,7 +27,7 @@ class PersonSeat:
         game: Game,
         aside: Callable[[], Exception],
         aside_text: str,
-        terminal: Terminal | None = None,
+        terminal: Terminal,
         *,
         agrees: bool = False,
     ) -> None:
@@ -36,16 +36,12 @@ class PersonSeat:
         - `game`: the game that is played.
         - `aside`: makes the error that ends the game for a person who leaves the screen.
         - `aside_text`: says what leaving the screen does.
-        - `terminal`: where lines are printed if there is no screen; None for a screen.
+        - `terminal`: where lines are printed if there is no screen.
         - `agrees`: see `HumanPlayer`.
         """
         person = self.person = HumanPlayer(game, aside=aside_text, agrees=agrees)
         self.choose = person.choose
-        self.output: Screen | Lines
-        if terminal is None:
-            self.output = Screen(person.take, lambda: person.options, aside)
-        else:
-            self.output = Lines(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
+        self.output = person_output(person.take, lambda: person.options, lambda: person.is_asked, aside, terminal)
         self.run, self.join_chat = self.output.run, person.join_chat
         person.is_seen = lambda: True
         person.say, person.on_asked = self.output.say, self.output.ring
@@ -70,7 +66,7 @@ class Numbered:
         patience: float,
         aside: Callable[[], Exception],
         aside_text: str,
-        terminal: Terminal | None = None,
+        terminal: Terminal,
     ) -> None:
         """Show an empty table.
 
@@ -78,7 +74,7 @@ class Numbered:
         - `patience`: seconds that each message of the other player is waited for.
         - `aside`: makes the error that ends the game for a person who presses Ctrl-C.
         - `aside_text`: says what leaving does.
-        - `terminal`: where lines are printed if there is no screen; None for a screen.
+        - `terminal`: where lines are printed if there is no screen.
         """
         self._other, self._patience, self._aside_text = other, patience, aside_text
         self._since, self._headline = time.monotonic(), ""
@@ -86,11 +82,7 @@ class Numbered:
         self._options: Sequence[str] = ()
         self._chosen: asyncio.Future[int] | None = None
         self._is_leaving = False
-        self.output: Screen | Lines
-        if terminal is None:
-            self.output = Screen(self.take, lambda: self.options, aside)
-        else:
-            self.output = Lines(self.take, lambda: self.options, lambda: self.is_asked, aside, terminal)
+        self.output = person_output(self.take, lambda: self.options, lambda: self.is_asked, aside, terminal)
         self._show()
 
     async def run(self) -> None:
