@@ -113,6 +113,11 @@ class Screen:
         """Whether the terminal does, as it does where no program has said otherwise."""
         return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
 
+    @property
+    def hides_cursor(self) -> bool:
+        """Whether the terminal's cursor is not to be seen."""
+        return bool(self._screen.cursor.hidden)
+
     def settle(self) -> list[str]:
         """What is on the screen once nothing more is written for a while."""
         quiet_since = time.monotonic()

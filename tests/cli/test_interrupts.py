@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from forcemove import open_journal
-from tests.cli.screens import COMMAND, Screen
+from tests.cli.screens import COMMAND, Screen, forcemove
 
 TWICE = """
 import atexit, os, signal
@@ -105,6 +105,25 @@ def test_a_program_that_is_asked_to_end_leaves_the_terminal_as_it_was(
     assert screen.shows_what_is_typed
     data = screen.end().data
     assert data.rfind(b"\x1b[?25h") >= data.rfind(b"\x1b[?25l")
+
+
+def test_a_program_that_is_stopped_at_a_status_leaves_the_shell_its_cursor(tmp_path: Path) -> None:
+    """At Ctrl-Z, again and again; and goes on."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        asked = f"127.0.0.1:{silent.getsockname()[1]}"
+        shell = Screen("bash", "--norc", "--noprofile", "--noediting", columns=120, folder=tmp_path)
+        shell.type(f"{forcemove()} verify --chain http://{asked}\n")
+        for _ in range(2):
+            shell.reach(f" Asking {asked}")
+            shell.type("\x1a")
+            shell.reach("Stopped")
+            assert not shell.hides_cursor
+            shell.type("clear; fg\n")
+            shell.lose("Stopped")
+        shell.answer(f" Asking {asked}", "\x03")
+        shell.reach("Error: Interrupted.")
+        shell.type("exit\n")
+        assert shell.end().code == 130
 
 
 AT_A_SCREEN = """

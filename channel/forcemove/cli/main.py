@@ -13,7 +13,7 @@ import click
 from forcemove.cli.errors import DEBUG_VARIABLE, run
 from forcemove.cli.json_output import wants_json
 from forcemove.cli.streams import open_streams
-from forcemove.cli.terminal import wants_colours
+from forcemove.cli.terminal import show_cursor, wants_colours
 
 _COMMANDS = {
     "demo": "Watch players open a channel, play, and settle; disputes included.",
@@ -104,6 +104,14 @@ def _terminate(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
+def _stop(number: int, _: object) -> None:
+    """Stop as this signal has it, with the cursor that a status has hidden: the terminal is the shell's meanwhile."""
+    show_cursor()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+    signal.signal(number, _stop)  # it goes on
+
+
 def main() -> None:
     """Run the command line and exit with its code: 0, 1 for an error, 2 for wrong usage, 130 for an interrupt, 143
     where the program was asked to end."""
@@ -111,6 +119,8 @@ def main() -> None:
     os.environ.setdefault("ETH_HASH_BACKEND", "pysha3")
     signal.signal(signal.SIGTERM, _terminate)
     if sys.platform != "win32":
+        if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:  # a shell with jobs
+            signal.signal(signal.SIGTSTP, _stop)
         if sys.argv[1:2] != ["demo"]:
             signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that is closed ends no defence
         elif signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # no `nohup`

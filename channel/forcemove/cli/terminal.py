@@ -45,6 +45,12 @@ def _is_dumb() -> bool:
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
+def show_cursor() -> None:
+    """Show the terminal's cursor, at any moment: past what is just being written there."""
+    if sys.stderr.isatty() and not _is_dumb():
+        os.write(sys.stderr.fileno(), b"\x1b[?25h")
+
+
 class Terminal:
     """Standard output and standard error of this process, as they are when it is made.
 
