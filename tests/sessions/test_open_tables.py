@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import sqlite3
 from contextlib import closing
@@ -13,8 +14,12 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import EmbeddedChain, PassingError, deploy, local_keys
+from forcemove.browser.forms import PostedForm
 from forcemove.browser.lobby.lobby_pages import LobbyPages
+from forcemove.browser.lobby.lobby_site import LobbySite
+from forcemove.browser.lobby.render import lobby_panels
 from forcemove.browser.table_pages import TablePages
+from forcemove.browser.templating import PLAIN_NAV
 from forcemove.chain.errors import NodeBusy, Unreachable
 from forcemove.history.tokens import TokenFacts
 from forcemove.sessions.channel_game import ChannelGameRunner
@@ -30,6 +35,7 @@ from forcemove.sessions.table import PlayTable
 from forcemove.store.errors import JournalUnwritable
 from forcemove.store.opening import MEMORY, open_journal
 from forcemove.store.records import OWNER_LENGTH, Batch, ChannelUpdate
+from forcemove.transport.ending import end
 from forcemove.transport.joins import Join, OfferStatus
 from forcemove.transport.offers import SignedOffer
 from forcemove_games.rock_paper_scissors import GAME as OTHER_GAME
@@ -90,6 +96,33 @@ def test_a_game_for_a_token_is_gone_on_with_for_that_token(
     (opened,), (relay,) = asyncio.run(main())
     assert (opened.game, opened.token) == (GAME, TOKEN if is_known else None)
     assert relay == (OTHER_RELAY if keeps_relay else NO_RELAY)
+
+
+@pytest.mark.parametrize("keeps_relay", [True, False], ids=["where they met", "at our own relay"])
+def test_the_same_again_is_offered_where_they_met(*, keeps_relay: bool) -> None:
+    (playable,) = playable_games([GAME], (), None)
+    offer = venues.new_offer(playable.venue, ALICE.address, ALICE.address, 0, 3_600)
+    met = meeting.Meeting(offer, (Join(offer.hash, BOB.address, BOB.address),), has_met=True)
+
+    async def main() -> list[str]:
+        with open_journal(MEMORY, owner=secrets.token_bytes(OWNER_LENGTH)) as journal:
+            StoredMeetings(journal, playable.venue, ALICE.address, OTHER_RELAY).keep(met)
+            service = TableService(journal, Wallet(ALICE, ALICE, ALICE.address), Lines(), games=[GAME])
+            shown, options = TablePages(journal, [GAME]), TableOptions(NO_RELAY, keeps_relay=keeps_relay)
+            tables = Recorded(service, [playable], options, shown.sit, shown.leave_seat, Lines())
+            tables.opened, tables.relays = [], []
+            tables.resume()
+            (table,) = tables.tables.values()
+            table.end()
+            pages = LobbyPages(LobbyFollower(NO_RELAY, [playable], ALICE.address), tables)
+            form = lobby_panels(pages.view("token"))["tables"].partition('action="/offers">')[2].partition("</form>")[0]
+            fields = PostedForm(dict(re.findall(r'name="(\w+)" value="(.*?)"', form)))
+            LobbySite(pages).post("/offers", fields, PLAIN_NAV)
+            assert len(tables.tables) == 2
+            await end(tables._tasks.values())
+            return tables.relays
+
+    assert asyncio.run(main()) == [OTHER_RELAY if keeps_relay else NO_RELAY] * 2
 
 
 def test_the_list_of_open_games_says_a_known_tokens_amounts_as_the_terms_do(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def read_draft(draft: OfferDraft, playable: Sequence[PlayableGame]) -> WantedGam
         guest = parse_address(draft.guest) if draft.guest else b""
     except MalformedBytes as error:
         return headline(error)
-    return WantedGame(game, stake, duration, seats, move_time, guest)
+    return WantedGame(game, stake, duration, seats, move_time, guest, draft.relay)
 
 
 def _stake(text: str, token: TokenFacts | None) -> tuple[int | None, TokenFacts | None]:

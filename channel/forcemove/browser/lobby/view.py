@@ -50,7 +50,7 @@ class OfferRow:
 @dataclass(frozen=True, slots=True)
 class OfferDraft:
     """What a person has typed into the form of an offer. `guest`: the address of the only one who may join; empty for
-    anybody."""
+    anybody. `relay`: where the game is offered; empty for the page's own."""
 
     game: str = ""
     stake: str = ""
@@ -58,6 +58,7 @@ class OfferDraft:
     duration: str = "3600"
     move_time: str = "0"
     guest: str = ""
+    relay: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,12 +227,14 @@ def table_row(table: RunningTable, token: TokenFacts | None) -> TableRow:
 
 
 def _again(table: RunningTable, offer: Offer, token: TokenFacts | None) -> OfferDraft:
-    """The same terms; of two players for the same other one."""
+    """The same terms, at the same relay; of two players for the same other one."""
     unit, decimals = ("ether", 18) if token is None else ("tokens", token.decimals)
     stake, agreement = exact_amount(offer.stake, unit, decimals), table.agreement
     others = () if agreement is None else agreement.fixed_part.participants
     guest = show_address(others[1 if table.is_ours else 0]) if len(others) == MIN_SEATS else ""
-    return OfferDraft(offer.game, stake, str(offer.seats), str(offer.duration), str(offer.move_time), guest)
+    return OfferDraft(
+        offer.game, stake, str(offer.seats), str(offer.duration), str(offer.move_time), guest, table.relay
+    )
 
 
 def _watch_link(table: RunningTable) -> str:

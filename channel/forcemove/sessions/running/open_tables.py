@@ -39,7 +39,7 @@ _Play = Callable[[], Coroutine[Any, Any, object]]
 @dataclass(frozen=True)
 class WantedGame:
     """A game that the player wants to offer. `stake`: in wei, 0 for a friendly game; `duration`: of a challenge, in
-    seconds; `seats`: how many play; `move_time`, `guest`: see `Offer`."""
+    seconds; `seats`: how many play; `move_time`, `guest`: see `Offer`; `relay`: where, empty for our own."""
 
     game: PlayableGame
     stake: int
@@ -47,6 +47,7 @@ class WantedGame:
     seats: int
     move_time: int = 0
     guest: bytes = b""
+    relay: str = ""
 
 
 class OpenTables:
@@ -91,7 +92,7 @@ class OpenTables:
 
     def offer(self, wanted: WantedGame) -> RunningTable:
         """Open a table for our new offer."""
-        table = self._new(wanted.game)
+        table = self._new(wanted.game, wanted.relay)
         options = replace(
             self._options,
             duration=wanted.duration,
@@ -195,7 +196,7 @@ class OpenTables:
         return [each for each in self.tables.values() if not each.is_ended]
 
     def _new(self, game: PlayableGame, met_at: str = "") -> RunningTable:
-        """`met_at`: the address of the relay that the journal keeps, if any."""
+        """`met_at`: the address of the relay at which the players met, if it is known."""
         self._number += 1
         relay = met_at if met_at and self._options.keeps_relay else public_url(self._options.relay)
         return RunningTable(self._number, game.game.title, relay, self._sit, self._leave, self._output, self._notify)
