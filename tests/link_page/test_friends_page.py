@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -127,6 +127,22 @@ def test_a_game_is_in_one_tab_at_a_time(browser: Browser, here: str) -> None:
     first.get_by_role("button", name="Play here").click()
     first.locator("[role=alert]", has_text="This is played in another tab.").wait_for()
     assert alice.errors == []
+
+
+@pytest.mark.parametrize("how", [{"modifiers": ["Control"]}, {"button": "middle"}], ids=["Ctrl-click", "middle button"])
+def test_a_link_that_is_opened_in_another_tab_leads_to_its_page(
+    browser: Browser, here: str, how: dict[str, Any]
+) -> None:
+    alice = Player(browser, "Alice")
+    alice.enter(here)
+    games = alice.page.get_by_role("link", name="Games")
+    with alice.context.expect_page() as opened:
+        games.click(**how)
+    other = opened.value
+    other.get_by_role("button", name="Play here").click()
+    other.get_by_role("heading", name="Games").wait_for()
+    assert other.url == f"{here}#/games"
+    assert alice.page.url == f"{here}#/lobby"
 
 
 def test_an_offer_waits_on_in_the_tab_that_takes_over(browser: Browser, here: str) -> None:

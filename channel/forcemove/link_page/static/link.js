@@ -119,7 +119,7 @@ const addScripts = async () => {
 };
 
 const absolute = (address) => {
-  const { pathname, search } = new URL(address, `https://tab${shown}`);
+  const { pathname, search } = new URL(address.replace(/^#/, ""), `https://tab${shown}`);
   return pathname + search;
 };
 const save = async (path, name) => {
@@ -130,14 +130,17 @@ const save = async (path, name) => {
   link.click();
   URL.revokeObjectURL(link.href);
 };
-document.addEventListener("click", (event) => {
-  if (event.target.id === "reload") location.reload();
+const follow = (event) => {
   const link = event.target.closest("#page a[href]");
-  if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
+  if (!link || event.defaultPrevented) return;
   const path = absolute(link.getAttribute("href"));
+  if (!link.download) link.href = `#${path}`; // the browser may open it in another tab: the host has no such path
+  if (event.type !== "click" || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
   if (link.download) save(path, link.download); else show(path);
-});
+};
+for (const kind of ["click", "auxclick", "contextmenu"]) document.addEventListener(kind, follow);
+document.addEventListener("click", ({ target }) => { if (target.id === "reload") location.reload(); });
 // Behind page.js, which sends what changes the page that is shown.
 window.addEventListener("submit", async (event) => {
   if (event.defaultPrevented) return;
