@@ -22,6 +22,9 @@ def test_games_are_listed_with_the_open_ones_first(home: Callable[..., Home]) ->
     assert "Tic-tac-toe" in said
     assert said == alice("list", "--all").out
     assert "rounds: You " in said
+    _, advised, _ = said.split("`")  # of which the list is told by another command
+    words = advised.replace("URL", alice.house.chain.endpoint).split()[1:]
+    assert "on the chain: " in alice.forcemove(*words, "--all", "--store", "0.journal", code=0).out
 
 
 def test_a_game_is_replayed_by_its_id_and_by_its_record(home: Callable[..., Home], tmp_path: Path) -> None:

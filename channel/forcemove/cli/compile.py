@@ -36,5 +36,8 @@ def compile_(ctx: click.Context, folder: Path, check: bool) -> None:
             click.echo(f"{path} is not made of the sources as they are; run `{program()} compile`.")
         ctx.exit(EXIT_ERROR if stale else 0)
     with waiting("Compiling") as terminal:
+        built = None
         for built in build_project(folder):
             terminal.note("\n".join((*built.warnings, f"Wrote {built.path}")))
+        if built is None:
+            terminal.note("Nothing to do: each artifact is made of the sources as they are.")

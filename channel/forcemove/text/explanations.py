@@ -266,7 +266,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "SourceRefused": ("The compiler refuses the sources.\n{messages}", "Fix that and compile again."),
     "NothingToCompile": (
-        "There is no Solidity source (.sol) in {folder}.",
+        "The folder {folder} has no Solidity source (.sol).",
         "Run this in the project of a game, or name its folder. `forcemove new` begins one.",
     ),
     "NoSuchContract": (

@@ -21,6 +21,7 @@ from forcemove.cli.pages import page
 from forcemove.cli.parameters import ENDPOINT, JSON
 from forcemove.cli.terminal import waiting
 from forcemove.cli.wrapping import echo
+from forcemove.program import program
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.store.errors import AlreadyMoved
 from forcemove.store.private_file import write_private
@@ -86,9 +87,9 @@ def list_(store: str, wants_all: bool, endpoint: str | None, as_json: bool) -> i
         for id_, each in (on_chain or {}).items():
             echo(pages.elsewhere_line(id_) if each is None else pages.on_chain_line(each))
         if shown and on_chain is None:
-            echo("So the journal last saw them; --chain URL asks the chain.")
-        if len(shown) < len(found):
-            echo(f"{len(found) - len(shown)} more are over or were moved away; --all shows them.")
+            echo(f"So the journal last saw them; `{program()} channel list --chain URL` asks the chain.")
+        if more := len(found) - len(shown):
+            echo(f"--all shows {more} more, over or moved away.")
         for id_, problem in damaged:
             click.echo(f"{hex_text(id_)} cannot be read: {problem}", err=True)
     return EXIT_ERROR if damaged else 0
