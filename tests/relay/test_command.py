@@ -197,12 +197,19 @@ def test_a_damaged_store(command: Command, relay: RelayProcess) -> None:
     assert "cannot be used" in said.err
 
 
+def test_a_place_that_another_program_has_is_said_in_words(relay: RelayProcess, command: Command) -> None:
+    said = command("relay", "--listen", f"127.0.0.1:{relay.port}", "--store", ":memory:", code=1)
+    assert said.err.startswith(
+        f"Error: Nothing can listen at 127.0.0.1, port {relay.port}: Address already in use.\nAnother program may"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--listen", "4600"], "not a host and port"),
         (["--listen", "127.0.0.1:65536"], "not a host and port"),
-        (["--listen", "0.0.0.0:0"], "the addresses by which clients know it"),
+        (["--listen", "0.0.0.0:0"], "the addresses by which clients know it are given, too (--url)"),
         (["--url", "http://relay.example"], "ws://host:port"),
         (["--connections", "0"], "--connections"),
         (["--bytes-per-second", "10"], "one frame"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from forcemove.relay.page_files import PageFile, PageFiles, read_pages
 from forcemove.sessions.meetings.venues import FriendlyGame, new_offer
 from forcemove.transport.links import Link, link_text, parse_link
 from forcemove.transport.relay_page import find_page
+from tests.cli import warm
 from tests.relay.process import RelayProcess, running_relay
 
 KEY = Key(b"\x11" * 32)
@@ -66,6 +68,16 @@ async def test_a_file_is_served_as_it_was_built(relay: RelayProcess, path: str, 
     assert (status, body, headers["Content-Type"]) == (200, FILES[name], kind)
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert "Content-Encoding" not in headers
+
+
+@pytest.mark.parametrize("url", ["", "wss://relay.example"])
+def test_who_starts_it_is_told_where_the_page_is(tmp_path: Path, url: str) -> None:
+    options = ("--listen", "127.0.0.1:0", "--store", ":memory:", "--pages", str(write(tmp_path / "pages")))
+    arguments = ("relay", *options, *(("--url", url) if url else ()))
+    process, said = warm.start_service(arguments, log=tmp_path / "log", folder=tmp_path, environment=os.environ)
+    process.kill()
+    listens = said.partition(" listens at ws")[2].partition(",")[0]
+    assert said.endswith(f" Its page is {f'http{listens}' if not url else 'https://relay.example'}/\n")
 
 
 async def test_a_file_that_was_packed_is_sent_packed_to_those_who_take_it(relay: RelayProcess) -> None:

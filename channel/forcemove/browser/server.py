@@ -24,6 +24,7 @@ from forcemove.browser.security import (
     require_ours,
 )
 from forcemove.browser.templating import PLAIN_NAV, Links, Nav
+from forcemove.connecting import connection_words
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import LOGGING
 
@@ -82,7 +83,7 @@ class BrowserServer:
             try:
                 await site.start()
             except OSError as error:
-                raise AddressUnusable(_HOST, self._port, error.strerror or type(error).__name__) from None
+                raise AddressUnusable(_HOST, self._port, connection_words(error)) from None
             self._port = runner.addresses[0][1]
             self.session = BrowserSession(self._port)
             on_ready(self.address)

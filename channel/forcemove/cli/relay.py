@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 
+    from forcemove.relay.settings import Settings
+
 _LIMITS = {
     "connections": "Connections at once.",
     "per_address": "Connections at once from one IP address; all of an IPv6 /64 are one.",
@@ -147,7 +149,7 @@ def relay(
     settings = replace(settings, pages=None if pages is None else read_pages(pages))
     log_to_stderr("forcemove.relay", as_json)
     with asyncio.Runner(loop_factory=_quick_loop()) as runner:
-        runner.run(serve(settings, lambda url: _say_ready(url, store, as_json)))
+        runner.run(serve(settings, lambda url: _say_ready(url, settings, as_json)))
 
 
 def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
@@ -159,9 +161,13 @@ def _quick_loop() -> Callable[[], AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _say_ready(url: str, store: Path, as_json: bool) -> None:
-    words = f"The relay listens at {url}, and keeps its logs in {store}."
-    say_ready({"ready": url, "store": str(store)}, words, as_json)
+def _say_ready(url: str, settings: Settings, as_json: bool) -> None:
+    from forcemove.transport.relay_page import page_of
+
+    words = f"The relay listens at {url}, and keeps its logs in {settings.store}."
+    if settings.pages is not None:
+        words += f" Its page is {page_of((*settings.urls, url)[0])}"
+    say_ready({"ready": url, "store": settings.store}, words, as_json)
 
 
 def _certificate(certificate: Path | None, key: Path | None) -> SSLContext | None:

@@ -14,6 +14,7 @@ from typing import cast
 
 from aiohttp import WSCloseCode, web
 
+from forcemove.connecting import connection_words
 from forcemove.errors import JournalUnavailable
 from forcemove.relay.admission.accounts import Accounts
 from forcemove.relay.admission.listening import ConnectionIntake, Listener
@@ -154,7 +155,7 @@ class _Process:
         except OSError as error:
             for each in bound:
                 each.close()
-            raise AddressUnusable(host, port, error.strerror or str(error)) from None
+            raise AddressUnusable(host, port, connection_words(error)) from None
         return bound
 
     def _listener(self, listening: socket.socket, runner: web.AppRunner) -> Listener:

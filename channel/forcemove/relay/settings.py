@@ -39,7 +39,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.host in _EVERYWHERE and not self.urls:
-            reason = "an address of this machine, unless the addresses by which clients know it are given, too"
+            reason = "an address of this machine, unless the addresses by which clients know it are given, too (--url)"
             raise InvalidValue("listen", self.host or "every address", reason)
         for url in self.urls:
             if not url.startswith(("ws://", "wss://")):

@@ -14,12 +14,17 @@ _MOST = 4096
 """Bytes of an answer that are read."""
 
 
+def page_of(relay: str) -> str:
+    """The address of the page of a relay that serves one. `relay`: its own, ws:// or wss://."""
+    return f"http{relay.removeprefix('ws').rstrip('/')}/"
+
+
 async def find_page(relay: str) -> str:
     """The address of the page that a relay serves; empty where it says of none, or does not answer within 3 seconds.
     `relay`: its address, without a password."""
     if not relay.startswith(("ws://", "wss://")):
         return ""
-    page = f"http{relay.removeprefix('ws').rstrip('/')}/"
+    page = page_of(relay)
     try:
         async with (
             asyncio.timeout(_SECONDS),

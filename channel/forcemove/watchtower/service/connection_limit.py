@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
+from forcemove.connecting import connection_words
 from forcemove.serving.addresses import account_of
 from forcemove.serving.errors import AddressUnusable
 from forcemove.serving.process import url_of
@@ -31,7 +32,7 @@ class ConnectionLimit:
         try:
             self._server = await loop.create_server(lambda: _Connection(self, self._serve()), host, port)
         except OSError as error:
-            raise AddressUnusable(host, port, error.strerror or str(error)) from None
+            raise AddressUnusable(host, port, connection_words(error)) from None
         return url_of("http", host, self._server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
