@@ -300,5 +300,12 @@ def person_output(
     aside: Callable[[], Exception],
     terminal: Terminal,
 ) -> Screen | Lines:
-    """A screen where the terminal can have one, else lines; with what both are made of."""
+    """A screen where the terminal can have one, else lines.
+
+    - `take`: does what was typed, and returns what is wrong with it.
+    - `options`: what can be typed, with an explanation each.
+    - `is_asked`: whether the person is to decide now.
+    - `aside`: makes the error that ends the game for a person who leaves.
+    - `terminal`: where lines are printed.
+    """
     return Screen(take, options, aside) if has_screen() else Lines(take, options, is_asked, aside, terminal)
