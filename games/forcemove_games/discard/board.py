@@ -43,6 +43,8 @@ def prompt(state: VariablePart) -> str:
     """What the next mover is asked for; `state` is not final."""
     core = decode(state.app_data).core
     kind = core.position_type
+    if kind is PositionType.READY and core.hand:  # to the first one both have agreed by sitting down
+        return "agree to another hand"
     if kind < _IS_DEALT:
         return "Dealing\N{HORIZONTAL ELLIPSIS}"
     if kind in (PositionType.OVER, PositionType.TIED):

@@ -286,6 +286,10 @@ def test_a_second_hand_is_asked_for_by_both() -> None:
             assert [(each.word, each.is_forced) for each in offered] == [("next", False)]
         if kind_of(state) is PositionType.READY and decode(state.app_data).core.hand:
             assert [(each.word, each.is_forced) for each in offered] == [("deal", False)]
+            assert position_line(GAME, pair.states[-2], state, ("Ann", "Ben"), pair.mover) == (
+                f"{('Ann', 'Ben')[1 - pair.mover]} asked for another hand. Your turn to agree to another hand."
+            )
+        assert all(each.is_forced for each in offered) or not GAME.prompt(state).endswith(UNASKED)
 
 
 def test_a_person_that_goes_on_for_a_bot_has_its_hand() -> None:
