@@ -13,6 +13,7 @@ from forcemove.cli.pages import result_lines
 from forcemove.node.events import Mined, SubmissionRefused
 from forcemove.protocol.machine.effects import SubmitPayCredit
 from forcemove.protocol.machine.results import ChannelResult, Ending, Share
+from forcemove.protocol.rule_errors import NoChallenge
 from forcemove.sender.errors import Overtaken, RevertsAgain
 from forcemove.sessions.messenger_tasks import messenger_for, until_delivered
 from forcemove.sessions.playing.ends import EndObserver, end_lines, race_text
@@ -104,6 +105,8 @@ def test_what_came_too_late_is_told_with_what_it_cost() -> None:
     assert race_text(late) == (
         f"chain       paycredit: the other was faster, in block 7. Nothing is lost; it cost {format_amount(5)}."
     )
+    unsent = SubmissionRefused(SUBMISSION, NoChallenge(bytes(32)))
+    assert race_text(unsent) == "chain       paycredit: the other was faster. Nothing is lost, and nothing was sent."
     assert race_text(SubmissionRefused(SUBMISSION, failed)) is None
 
 

@@ -11,6 +11,7 @@ from forcemove.program import program
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.machine.effects import operation_name
 from forcemove.protocol.machine.results import ChannelResult, Ending, result_of
+from forcemove.protocol.rule_errors import NoChallenge
 from forcemove.sender.errors import Overtaken
 from forcemove.sessions.playing.content import NAMES
 from forcemove.text.amounts import amount_text, format_amount
@@ -86,11 +87,11 @@ def end_lines(
 
 def race_text(refused: SubmissionRefused) -> str | None:
     """The text about our transaction that came too late; None where it failed for another reason."""
+    what = f"chain       {operation_name(refused.submission)}: the other was faster"
     match refused.error:
         case Overtaken(cost=cost, block_number=block):
-            return (
-                f"chain       {operation_name(refused.submission)}: the other was faster, in block {block:,}. Nothing "
-                f"is lost; it cost {format_amount(cost)}."
-            )
+            return f"{what}, in block {block:,}. Nothing is lost; it cost {format_amount(cost)}."
+        case NoChallenge():  # that we could answer
+            return f"{what}. Nothing is lost, and nothing was sent."
         case _:
             return None
