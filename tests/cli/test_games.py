@@ -73,13 +73,26 @@ def test_a_channel_of_which_nothing_is_known_has_no_replay(home: Callable[..., H
     assert "No move was made" in said.err
 
 
-@pytest.mark.parametrize("keys", ["\x1b[D\x1b[Dq", "ppq", "gnnnq"])
-def test_keys_go_back_and_forth(home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("\x1b[D", "\x1b[D", "q"),
+        ("p", "p", "q"),
+        ("g", "n", "n", "n", "q"),
+        *((first, "\x1bOC", "\x1b[C", " ", "q") for first in ("\x1b[H", "\x1bOH", "\x1b[1~", "\x1b[7~")),
+        *((last, "\x1bOD", "\x1b[D", "q") for last in ("\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~")),
+    ],
+    ids=repr,
+)
+def test_keys_go_back_and_forth(
+    home: Callable[..., Home], monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
+) -> None:
+    """Terminals have several codes for Home and End, and others for arrows while a program has asked for them."""
     alice = home(8)
     game, positions, names = games._from_journal("0.journal", alice.ids[0].hex())
-    typed = iter([*keys.replace("\x1b[D", "<")])
+    typed = iter(keys)
     shown: list[str] = []
-    monkeypatch.setattr("click.getchar", lambda: next(typed).replace("<", "\x1b[D"))
+    monkeypatch.setattr("click.getchar", lambda: next(typed))
     monkeypatch.setattr("click.clear", lambda: None)
     monkeypatch.setattr(games, "echo", shown.append)
     games._turn_pages(game, positions, names)

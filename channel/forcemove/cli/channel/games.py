@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from forcemove.text.played_games import PlayedPosition
 
 _STEPS = {"\x1b[C": 1, " ": 1, "n": 1, "\x1b[D": -1, "p": -1}
-_LEAPS = {"\x1b[H": 0, "g": 0, "\x1b[F": -1, "G": -1}
+_LEAPS = {
+    **dict.fromkeys(("\x1b[H", "\x1b[1~", "\x1b[7~", "g"), 0),
+    **dict.fromkeys(("\x1b[F", "\x1b[4~", "\x1b[8~", "G"), -1),
+}
 """The keys of a replay: the arrows, Home and End, and letters for terminals without them."""
 
 _STORE = click.option(
@@ -106,7 +109,7 @@ def _turn_pages(game: Game, positions: Sequence[PlayedPosition], names: Names) -
         click.clear()
         echo(_page(game, positions, names, place))
         echo("\n\N{LEFTWARDS ARROW} \N{RIGHTWARDS ARROW} Home End, q to end")
-        key = click.getchar()
+        key = click.getchar().replace("\x1bO", "\x1b[")  # so they are while a program has asked for it
         if key in ("q", "\x1b", "\x03", "\x04"):
             return
         place = _LEAPS[key] % (last + 1) if key in _LEAPS else min(max(place + _STEPS.get(key, 0), 0), last)
