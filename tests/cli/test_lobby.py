@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import socket
 import time
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
@@ -116,6 +118,18 @@ def test_on_a_terminal_games_come_and_go_and_keep_their_numbers(place: Process, 
     screen.answer("Game 1 is no longer open.", "7\r")
     screen.answer("There is no game 7.", "\x03")
     assert screen.end().code == 130
+
+
+@pytest.mark.parametrize("options", [(), ("--once",)], ids=["the live list", "once"])
+def test_a_relay_that_says_nothing_is_named_and_need_not_be_waited_for(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"ws://127.0.0.1:{silent.getsockname()[1]}"
+        screen = Screen(COMMAND, "lobby", "--relay", url, *options, columns=80, folder=tmp_path)
+        screen.reach(f"Asking {url}")
+        assert screen.end_by(signal.SIGINT) == 130
+    assert [line for line in screen.end().lines if line] == ["Error: Interrupted."]
 
 
 def test_a_game_is_joined_by_its_number_and_played(house: House) -> None:

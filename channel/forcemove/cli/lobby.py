@@ -6,6 +6,7 @@ import asyncio
 import shlex
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import click
 from forcemove.cli.games import installed_names
 from forcemove.cli.json_output import print_document
 from forcemove.cli.parameters import FILE, OWN_KEY
-from forcemove.cli.terminal import has_terminal
+from forcemove.cli.terminal import Terminal, has_terminal, waiting
 from forcemove.cli.typed import ask
 from forcemove.program import program
 
@@ -86,14 +87,14 @@ def _address_in(key_file: Path | None) -> bytes:
 
 async def _print_once(relay: str, is_wanted: Callable[[Offer], bool], name: str | None, as_json: bool) -> None:
     from forcemove.cli.play.choosing import rows
-    from forcemove.cli.terminal import Terminal
     from forcemove.sessions.meetings.lobby import LobbyDocument, offer_json
     from forcemove.transport.connect import connect_relay
     from forcemove.transport.faults import FAULT_SECONDS
 
-    async with connect_relay(relay, fault_seconds=FAULT_SECONDS) as connection:
-        found = await connection.lobby.list(is_wanted, _MOST + 1)
-        url = connection.url
+    with _asking(relay):
+        async with connect_relay(relay, fault_seconds=FAULT_SECONDS) as connection:
+            found = await connection.lobby.list(is_wanted, _MOST + 1)
+            url = connection.url
     numbered = list(enumerate(found[:_MOST], 1))
     if as_json:
         offers = [offer_json(number, shown, url) for number, shown in numbered]
@@ -120,11 +121,20 @@ async def _choose(relay: str, is_wanted: Callable[[Offer], bool]) -> Offer:
     from forcemove.transport.connect import connect_relay
     from forcemove.transport.faults import FAULT_SECONDS
 
-    async with connect_relay(relay, fault_seconds=FAULT_SECONDS) as connection:
-        offer = await choose(connection, is_wanted, "open games", may_offer=False)
+    with _asking(relay) as terminal:
+        async with connect_relay(relay, fault_seconds=FAULT_SECONDS) as connection:
+            terminal.close()  # the screen is the person's
+            offer = await choose(connection, is_wanted, "open games", may_offer=False)
     if offer is None:
         raise click.Abort
     return offer
+
+
+def _asking(relay: str) -> AbstractContextManager[Terminal]:
+    """A status for as long as the relay does not answer."""
+    from forcemove.transport.links import public_url
+
+    return waiting(f"Asking {public_url(relay)}")
 
 
 def _join_arguments(
