@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from forcemove import connect_relay
 from forcemove.browser.table_pages import TablePages
+from forcemove.link_page import begin_friends
 from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab
+from forcemove.registry import InstalledGame, InstalledGames
+from forcemove.scaffold.scaffold import write_game
 from forcemove.transport.links import Link
 from tests.link_page.tabs import end, html, move, send, shows, until
 from tests.relay.process import running_relay
@@ -86,9 +91,9 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield process.url
 
 
-async def offered(host: FriendsTab, game: str = "tic-tac-toe") -> str:
+async def offered(host: FriendsTab, game: str = "tic-tac-toe", seats: int = 2) -> str:
     """What the host hands to a friend."""
-    await send(host, "/offers", "/lobby", game=game, seats="2", move_time="0")
+    await send(host, "/offers", "/lobby", game=game, seats=str(seats), move_time="0")
     await until(shows(host, f'value="{PAGE}#', "/lobby"))
     found = re.search(rf'value="{re.escape(PAGE)}#(\w+)"', await html(host, "/lobby"))
     assert found
@@ -122,6 +127,22 @@ async def test_a_friend_joins_by_a_link_and_a_round_is_played(
         await until(shows(alice, "You win the round"))
         await until(shows(bob, "Alice wins the round"))
         assert alice.path == bob.path
+
+
+async def test_an_authors_game_for_three_is_played_by_three(
+    monkeypatch: pytest.MonkeyPatch, relay: str, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(write_game("trio", tmp_path, 3))
+    built_in = InstalledGames((InstalledGame(import_module("trio").GAME, "trio 0.1.0"),), ())
+    monkeypatch.setattr(begin_friends, "installed_games", lambda: built_in)
+    async with Player(relay, "Alice") as alice, Player(relay, "Bob") as bob, Player(relay, "Carol") as carol:
+        link = await offered(alice, "trio", 3)
+        for guest in (bob, carol):
+            await guest.follow(f"{PAGE}#{link}")
+        for each in (alice, bob, carol):
+            await until(partial(is_at_board, each))
+            await move(each, "1")
+        await until(shows(alice, "Carol took 1"))
 
 
 async def test_a_tab_that_was_closed_goes_on_where_it_was(relay: str) -> None:

@@ -14,8 +14,8 @@ from forcemove.link_page.kept import KeptImage, Slot, kept_key
 from forcemove.link_page.stake import checked, require_no_other_chain, stake_of
 from forcemove.link_page.stake_settings import StakeSettings
 from forcemove.link_page.stake_site import StakeSite
-from forcemove.link_page.tab import games_for_two
 from forcemove.protocol.signing import Key
+from forcemove.registry import installed_games
 from forcemove.sessions.options import TableOptions
 from forcemove.store.journal import Journal
 from forcemove.store.opening import open_image
@@ -52,7 +52,7 @@ async def begin(slots: Sequence[Any], relay: str, name: str, page: str, browser:
       `AskProvider`); is told whether nobody answers if the page is closed (`sayUnwatched`, see `FriendsTab`),
       and that the games do not go on (`sayOver`, see `PageTab.play`); encrypts (`encrypt`, see `saved_copy.Encrypt`).
     """
-    games, files = games_for_two(), list(map(_File, slots))
+    games, files = [each.game for each in installed_games().usable], list(map(_File, slots))
 
     async def check(found: StakeSettings) -> StakeSettings:
         is_kept = await browser.persisted()
