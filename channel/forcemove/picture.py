@@ -44,6 +44,8 @@ is lit up, good and bad, and each participant's own tone."""
 
 MAX_SHAPES = 500
 """Shapes of one picture, spots among them."""
+_ISOLATES = str.maketrans("", "", "\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}")
+"""Stand around names that are read from right to left."""
 _MAX_WORDS = 200
 _MAX_PATH = 2_000
 _FARTHEST = 10_000
@@ -281,5 +283,5 @@ def _number(name: str, value: object) -> float:
 
 
 def _require_words(name: str, value: object) -> None:
-    if type(value) is not str or len(value) > _MAX_WORDS or not value.isprintable():
+    if type(value) is not str or len(value) > _MAX_WORDS or not value.translate(_ISOLATES).isprintable():
         raise InvalidValue(name, type(value).__name__, f"a text of at most {_MAX_WORDS} characters that can be printed")

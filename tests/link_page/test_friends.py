@@ -12,6 +12,7 @@ import pytest
 
 from forcemove import connect_relay
 from forcemove.browser.table_pages import TablePages
+from forcemove.inspect.game_record_json import decode_game_record
 from forcemove.link_page import begin_friends
 from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab
@@ -182,7 +183,7 @@ async def test_games_go_on_at_the_relay_where_they_were_begun(relay: str, tmp_pa
 
 
 async def test_a_game_is_chatted_in_left_listed_and_recorded(relay: str) -> None:
-    async with Player(relay, "Alice") as alice, Player(relay, "Bob") as bob:
+    async with Player(relay, "Alice") as alice, Player(relay, "דנה") as bob:
         await bob.follow(await offered(alice))
         await until(lambda: is_at_board(bob))
         board = bob.path
@@ -193,6 +194,9 @@ async def test_a_game_is_chatted_in_left_listed_and_recorded(relay: str) -> None
         await send(bob, f"{board}/act", board, do="leave")
         await until(shows(alice, "all have signed its end", board))
         assert board.replace("/c/", "/games/") in await html(alice, "/games")
+        assert "\N{FIRST STRONG ISOLATE}דנה\N{POP DIRECTIONAL ISOLATE}" in await html(alice, board)
+        record = decode_game_record((await alice.get(f"{board.replace('/c/', '/games/')}/record?file")).text)
+        assert record.record.names == ("Alice", "דנה")
 
 
 async def test_what_the_storage_does_not_keep_is_not_signed_and_the_board_says_why(relay: str) -> None:

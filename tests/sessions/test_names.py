@@ -10,7 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from forcemove.chain.addresses import short_address
-from forcemove.text.names import full_name, seat_title, shown_name, shown_names
+from forcemove.picture import text
+from forcemove.text.harmless import harmless
+from forcemove.text.names import full_name, own_name, seat_title, shown_name, shown_names
 
 _WRITTEN_OUT = re.compile(r"\\(\\|x..|u.{4}|U.{8})")
 ANN, BEN, CAT = (bytes([number]) * 20 for number in (1, 2, 3))
@@ -60,6 +62,37 @@ OUR_WORDS = (
 def test_a_name_is_shown_as_it_is(name: str) -> None:
     assert shown_name(unicodedata.normalize("NFC", name)) == name
     assert full_name(name, ANN) == f"{name} 0x0101…0101"
+
+
+@pytest.mark.parametrize("name", ["דנה", "בן 2", "سلمى", "آدم"])
+def test_a_name_that_is_read_from_right_to_left_turns_nothing_around_it(name: str) -> None:
+    """Numbers and names beside it were shown in another order than they were written in."""
+    isolated = f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+    assert shown_name(name) == own_name(name) == name  # as it is signed, and as programs are given it
+    assert full_name(name, ANN) == f"{isolated} 0x0101…0101"
+    assert shown_names((name, "Ben", name), (ANN, BEN, CAT)) == (
+        f"{isolated} 0x0101…0101",
+        "Ben",
+        f"{isolated} 0x0303…0303",
+    )
+    assert harmless(f"{isolated} 5 ether") == f"{isolated} 5 ether"
+    assert text(0, 0, f"{isolated}: 3 cards", size=8).words == f"{isolated}: 3 cards"
+
+
+@pytest.mark.parametrize("mark", ["\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "{}דנה",
+        "דנה{}",
+        "{0}Ann{0}",
+        "\N{FIRST STRONG ISOLATE}Ann\N{POP DIRECTIONAL ISOLATE}",
+        "{0}דנה\N{RIGHT-TO-LEFT OVERRIDE}{0}",
+    ],
+)
+def test_a_mark_that_a_stranger_has_written_is_written_out(mark: str, words: str) -> None:
+    assert mark not in harmless(words.format(mark))
+    assert mark not in shown_name(words.format(mark))
 
 
 @pytest.mark.parametrize("name", HIDDEN)

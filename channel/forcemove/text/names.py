@@ -3,7 +3,8 @@
 A name is what a stranger has signed, so it says nothing about who that is: only the address does. What a terminal or a
 page would obey, hide, turn around or pile up is written out, as `\\x1b`. So are letters that are there to look like
 others: those of a second script, and those that Unicode has for compatibility alone. A name of which nothing can be
-read after that, that is too wide, or that is the word for another player's seat, is not shown at all.
+read after that, that is too wide, or that is the word for another player's seat, is not shown at all. A name that is
+read from right to left is isolated, so that the line around it is not.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 
 from forcemove.chain.addresses import short_address
 from forcemove.errors import InvalidValue
+from forcemove.text.harmless import isolated
 from forcemove.transport.offers import require_name
 
 _MOST_COLUMNS = 32
@@ -64,7 +66,7 @@ def own_name(typed: str) -> str:
 def full_name(name: str, address: bytes) -> str:
     """A name with the address' short form, as `Alice 0x1c7a…639a`, where somebody decides about money; the short form
     alone where there is no name to show. `address`: 20 bytes."""
-    return f"{shown_name(name)} {short_address(address)}".strip()
+    return f"{isolated(shown_name(name))} {short_address(address)}".strip()
 
 
 def shown_names(names: Sequence[str], addresses: Sequence[bytes]) -> tuple[str, ...]:
@@ -74,8 +76,8 @@ def shown_names(names: Sequence[str], addresses: Sequence[bytes]) -> tuple[str, 
     alike = Counter(_skeleton(each) for each in shown if each)
 
     def called(seat: int) -> str:
-        name = shown[seat] or seat_title(seat, len(shown))
-        is_alike = shown[seat] and alike[_skeleton(name)] > 1
+        name = isolated(shown[seat]) or seat_title(seat, len(shown))
+        is_alike = shown[seat] and alike[_skeleton(shown[seat])] > 1
         return f"{name} {short_address(addresses[seat])}" if is_alike else name
 
     return tuple(called(seat) for seat in range(len(shown)))

@@ -14,7 +14,7 @@ from forcemove.inspect.game_record import GameRecord, encode_game_record, played
 from forcemove.protocol.machine.channel import Channel
 from forcemove.protocol.types import SignedState, VariablePart
 from forcemove.rounds import RoundCount, position_line, result_line, score_line, state_words
-from forcemove.text.harmless import harmless
+from forcemove.text.harmless import bare, harmless
 from forcemove.text.names import shown_names
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def record_text(channel: Channel, history: ChannelHistory, game: Game, names: Na
     - `game`: which is played.
     - `names`: what the players call themselves, by seat.
     """
+    names = tuple(map(bare, names))
     agreement, states = channel.agreement, played_states(channel, history, game)
     words = tuple(_words(game, states, names))
     begun_at = history.entries[0].time if history.entries else 0

@@ -22,6 +22,7 @@ from forcemove.protocol.words import Holdings, Mode
 from forcemove.text.amounts import show_asset
 from forcemove.text.durations import show_time
 from forcemove.text.explanations import describe
+from forcemove.text.harmless import isolated
 from forcemove.text.names import shown_name
 from forcemove.text.played_games import positions_in
 
@@ -196,7 +197,7 @@ def _bare(report: BareReport) -> Iterator[ReportPart]:
 def _game_record(report: GameRecordReport) -> Iterator[ReportPart]:
     record, game = report.record, report.app.game
     players = [
-        ReportEntry(f"participant {seat}", f"{shown_name(name) or 'without a name'}\n{show_address(address)}")
+        ReportEntry(f"participant {seat}", f"{isolated(shown_name(name)) or 'without a name'}\n{show_address(address)}")
         for seat, (name, address) in enumerate(zip_longest(record.names, record.fixed_part.participants, fillvalue=""))
     ]
     yield ReportPart(

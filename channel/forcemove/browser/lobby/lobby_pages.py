@@ -35,6 +35,7 @@ from forcemove.sessions.running.open_tables import OpenTables
 from forcemove.sessions.running.playable import find_playable, playable_for, token_of
 from forcemove.sessions.running.running_table import RunningTable
 from forcemove.text.amounts import token_name
+from forcemove.text.harmless import isolated
 from forcemove.text.names import shown_name
 from forcemove.transport.joins import OfferStatus
 from forcemove.transport.links import Link
@@ -117,7 +118,7 @@ class LobbyPages:
         costs, problem = self._costs.get(offer, ((), ()))
         return OfferPage(
             self._row(known, self._follower.find(offer), self._wall()),
-            f"{shown_name(known.name)} {show_address(known.host)}".strip(),
+            f"{isolated(shown_name(known.name))} {show_address(known.host)}".strip(),
             labelled_lines(list(terms_lines(known, "", self._token(known)))[1:]),
             costs,
             problem,

@@ -13,6 +13,7 @@ from forcemove.protocol.encoding import Domain
 from forcemove.protocol.types import ETHER, FixedPart, address_destination
 from forcemove.text.amounts import amount_text, exact_amount, exact_tokens
 from forcemove.text.durations import duration_text
+from forcemove.text.harmless import isolated
 from forcemove.text.names import shown_name
 from forcemove.transport.joins import Join
 from forcemove.transport.offers import MIN_SEATS, Offer
@@ -43,7 +44,7 @@ def agreement_of(offer: Offer, joins: Sequence[Join], game: Game) -> Agreement:
 
 def terms_lines(offer: Offer, title: str, token: TokenFacts | None = None) -> Iterator[str]:
     """The terms of an offer, for people. `title`: of the game. `token`: what the offer's token says of itself."""
-    host = f"{shown_name(offer.name)} {show_address(offer.host)}".strip()
+    host = f"{isolated(shown_name(offer.name))} {show_address(offer.host)}".strip()
     if offer.is_friendly:
         yield f"{title}, a friendly game, offered by {host}"
     else:
