@@ -357,6 +357,7 @@ def test_threat_104_after_a_closed_laptop_commands_tell_what_was_paid(home: Call
     assert alice.act("collect").code == 0
     assert lost in alice("list", "--all").out
     shown = json.loads(alice("show", alice.ids[0].hex(), "--json").out)
+    assert (shown["isElsewhere"], shown["onChain"]) == (None, None)
     assert (shown["ours"], shown["result"]["ending"]) == ([], "unanswered")
     assert shown["result"]["shares"][0]["payable"] == str(paid)
 

@@ -136,7 +136,7 @@ def show(store: str, id_: str, endpoint: str | None, as_json: bool) -> None:
     now, read = int(time.time()), _read_chain(stored, open_node(endpoint)) if endpoint else None
     report, on_chain = _report(stored, read), None if read is None else _as_read(stored, read[1])
     if as_json:
-        listed = listed_json(stored.listed(now), {} if on_chain is None else {stored.id: on_chain})
+        listed = listed_json(stored.listed(now), None if on_chain is None else {stored.id: on_chain})
         print_document(channel_document(listed, None if report is None else signed_state_document(report)))
         return
     echo(pages.channel_page(stored, now))
