@@ -12,7 +12,7 @@ import pytest
 
 from forcemove import connect_relay
 from forcemove.browser.table_pages import TablePages
-from forcemove.inspect.game_record_json import decode_game_record
+from forcemove.inspect.game_record import decode_game_record
 from forcemove.link_page import begin_friends
 from forcemove.link_page.begin_friends import begin, relay_of
 from forcemove.link_page.friends import FriendsTab

@@ -102,7 +102,7 @@ def test_hole_54_an_answer_that_was_mined_is_sent_again_only_when_a_slow_one_has
 
     def answer(method: str, *params: Any) -> Any:
         if method == "eth_call" and world.mined_at():
-            raise transport.Reverted(b"")
+            raise rpc.Reverted(b"")
         return world.node.ask(method, *params)
 
     world.endpoints[1].answer = answer

@@ -14,10 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 from forcemove import EmbeddedChain, PassingError, deploy, local_keys
-from forcemove.browser.forms import PostedForm
 from forcemove.browser.lobby.lobby_pages import LobbyPages
 from forcemove.browser.lobby.lobby_site import LobbySite
 from forcemove.browser.lobby.render import lobby_panels
+from forcemove.browser.security import PostedForm
 from forcemove.browser.table_pages import TablePages
 from forcemove.browser.templating import PLAIN_NAV
 from forcemove.chain.errors import NodeBusy, Unreachable

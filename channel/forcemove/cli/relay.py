@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from ssl import SSLContext
 
-
     from forcemove.relay.settings import Settings
 
 _LIMITS = {
