@@ -258,6 +258,22 @@ def test_nothing_is_sent_beyond_the_budget(story: Story, make: Make) -> None:
     assert len(keeper.troubles) == 2
 
 
+def test_a_price_that_was_too_high_once_keeps_no_later_answer_from_the_chain(story: Story, make: Make) -> None:
+    """Or was invented by the one endpoint that answered then. While nothing is sent nobody looks at prices."""
+    keeper = make()
+    keeper.give_newest(story)
+    node = story.chain.node  # type: ignore[attr-defined]
+    story.challenge(1, *stale(story))
+    usual, node.base_fee = node.base_fee, 2**60
+    node.mine()
+    keeper.rest()
+    assert {type(each) for each in keeper.troubles} == {BudgetExhausted}
+    node.base_fee = usual
+    node.mine()
+    keeper.rest()
+    assert story.record == (6, False)
+
+
 def test_a_client_whose_budget_is_gone_is_promised_nothing(story: Story, make: Make) -> None:
     keeper = make(served={ALICE.address: 0})
     with pytest.raises(BudgetExhausted):

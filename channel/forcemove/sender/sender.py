@@ -150,7 +150,7 @@ class Sender:
         opinions, look = self._opinions(), self._requests.look
         if opinions and all(each in opinions for each in self._lanes.live):
             return min(price_of(each.market) for each in opinions.values())
-        if self._price is None or self._price[0] < look:
+        if self._price is None or self.is_idle or self._price[0] < look:  # nobody looks while nothing is sent
             found = answers([each.chain for each in self._lanes.all], market_of)
             self._price = look, min(map(price_of, found))
         return self._price[1]
