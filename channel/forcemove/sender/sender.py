@@ -97,7 +97,6 @@ class Sender:
         self._signer = Signer(chain, key.address, *shared, pace, *asked, self._offering.fresh)
         self._settler = Settler(self._pending, self._requests, pace, self._report, self._offering.forget)
         self._pace = pace
-        self._price: tuple[int, int] | None = None
 
     @property
     def endpoints(self) -> int:
@@ -147,13 +146,10 @@ class Sender:
     def lowest_price(self) -> int:
         """What a unit of gas costs now by the word of the endpoint with the lowest price, in wei, with twice the base
         fee. Raises `PassingError` where no endpoint answers."""
-        opinions, look = self._opinions(), self._requests.look
+        opinions = self._opinions()
         if opinions and all(each in opinions for each in self._lanes.live):
             return min(price_of(each.market) for each in opinions.values())
-        if self._price is None or self.is_idle or self._price[0] < look:  # nobody looks while nothing is sent
-            found = answers([each.chain for each in self._lanes.all], market_of)
-            self._price = look, min(map(price_of, found))
-        return self._price[1]
+        return min(map(price_of, answers([each.chain for each in self._lanes.all], market_of)))
 
     def submit(self, request: TxRequest) -> bool:
         """Ask for a transaction; the next `look` sends it. Where the same is asked for already, or is on its way and
