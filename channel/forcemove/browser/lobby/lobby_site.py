@@ -22,7 +22,7 @@ from forcemove.transport.links import parse_link
 LOBBY = "/lobby"
 """The path of the lobby's page."""
 _OFFER = re.compile(r"/offers/0x([0-9a-f]{64})")
-_TERMS = ("game", "stake", "seats", "duration", "move_time", "guest", "relay")
+_TERMS = tuple(OfferDraft().terms)
 
 
 class LobbySite:

@@ -4,7 +4,7 @@ Pure."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from forcemove.chain.addresses import short_address, show_address
 from forcemove.errors import ForcemoveError
@@ -59,6 +59,11 @@ class OfferDraft:
     move_time: str = "0"
     guest: str = ""
     relay: str = ""
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """The fields by their names, as the form has them."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
