@@ -10,10 +10,10 @@ import pytest
 from msgspec import to_builtins
 
 from forcemove.cli.main import forcemove as group
-from forcemove.inspect.apps import SignatureVerdict
 from forcemove.inspect.channel_json import PruneDocument
 from forcemove.inspect.documents import Address, Amount, Document, Hash
 from forcemove.inspect.report_shapes import ShareJson
+from forcemove.inspect.states import SignatureVerdict
 from forcemove.protocol.machine.results import Share
 from scripts.documents import DOCUMENTS, declarations, structs
 from tests.cli.command import fits, require_shape

@@ -14,7 +14,7 @@ from forcemove.chain.adjudicator import Adjudicator, PlacedLog
 from forcemove.chain.asking import Steps, asking
 from forcemove.chain.errors import NotGenuine
 from forcemove.inspect import errors
-from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts, SignatureVerdict, StateKind
+from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareKind, Missing, inspect_bytes, inspect_call, is_call
 from forcemove.inspect.contracts import adjudicator_address, find_book, open_adjudicator
 from forcemove.inspect.documents import document_json
@@ -22,6 +22,7 @@ from forcemove.inspect.inspection import Report, inspect_channel, inspect_file
 from forcemove.inspect.onchain import read_channel
 from forcemove.inspect.possibilities import ACTIONS
 from forcemove.inspect.report_json import report_document
+from forcemove.inspect.states import SignatureVerdict, StateKind
 from forcemove.protocol.codec.packed import SELECTORS, Call
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import encode_record, encode_variable_part

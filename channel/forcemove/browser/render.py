@@ -22,8 +22,9 @@ from forcemove.inspect.game_record import played_states
 from forcemove.inspect.listed_channel import ListedChannel
 from forcemove.text.harmless import harmless
 from forcemove.text.played_games import positions_in
+from forcemove.text.situation.clock import ClockPanel, clock_of
 from forcemove.text.situation.end import end_of
-from forcemove.text.situation.moment import ClockPanel, clock_of, shown_names
+from forcemove.text.situation.moment import shown_names
 from forcemove.text.situation.safety import safety_of
 from forcemove.text.situation.turn import turn_text
 from forcemove.text.situation.ways_out import ways_out

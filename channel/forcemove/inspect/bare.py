@@ -11,6 +11,7 @@ from enum import Enum
 from forcemove.errors import ForcemoveError, MalformedBytes, RuleError
 from forcemove.game import Game, Names
 from forcemove.inspect import apps
+from forcemove.inspect.states import OutcomeEntry, StateFacts, outcome_entries, state_facts
 from forcemove.protocol.codec import packed
 from forcemove.protocol.codec.packed_reader import decode_call
 from forcemove.protocol.encoding import decode_record, decode_variable_part
@@ -39,7 +40,7 @@ class BareReport:
     """`state`: None of a bare position. `signatures`: only of a record; bare hex does not say whose they are."""
 
     kind: BareKind
-    state: apps.StateFacts | None
+    state: StateFacts | None
     app: apps.KnownApp | None
     position: apps.PositionFacts | apps.NoPosition | None
     signatures: tuple[Signature, ...]
@@ -55,7 +56,7 @@ def inspect_bytes(data: bytes, games: Sequence[Game]) -> BareReport:
     app = apps.guess_app(state.app_data, games)
     return BareReport(
         BareKind.STATE if signatures is None else BareKind.RECORD,
-        apps.state_facts(state),
+        state_facts(state),
         app,
         apps.read_position(app, state),
         signatures or (),
@@ -103,7 +104,7 @@ _OPERATIONS = {selector: name for name, selector in packed.SELECTORS.items()}
 class StateInCall:
     """A state that a call gives."""
 
-    facts: apps.StateFacts
+    facts: StateFacts
     app: apps.KnownApp | None
     position: apps.PositionFacts | apps.NoPosition | None
 
@@ -135,7 +136,7 @@ class CallReport:
     fixed_part: FixedPart | None = None
     from_record: bool = False
     states: tuple[StateInCall, ...] = ()
-    pays: tuple[apps.OutcomeEntry, ...] = ()
+    pays: tuple[OutcomeEntry, ...] = ()
     signatures: tuple[Signature, ...] = ()
     items: tuple[CallItem, ...] = ()
 
@@ -161,9 +162,9 @@ def inspect_call(data: bytes, games: Sequence[Game]) -> CallReport:
             states = _states((challenged, response), fixed, games)
             return CallReport(name, call, fixed, True, states, signatures=(signature,))
         case packed.ConcludeCall(fixed, outcome, _, signatures):
-            return CallReport(name, call, fixed, pays=apps.outcome_entries(outcome, fixed), signatures=signatures)
+            return CallReport(name, call, fixed, pays=outcome_entries(outcome, fixed), signatures=signatures)
         case packed.TransferCall(outcome=outcome):
-            return CallReport(name, call, pays=apps.outcome_entries(outcome, None))
+            return CallReport(name, call, pays=outcome_entries(outcome, None))
         case packed.BatchCall(items):
             found = (CallItem(gas, _item(calldata, games)) for gas, calldata in items)
             return CallReport(name, call, items=tuple(found))
@@ -171,7 +172,7 @@ def inspect_call(data: bytes, games: Sequence[Game]) -> CallReport:
 
 def _states(states: Sequence[VariablePart], fixed: FixedPart, games: Sequence[Game]) -> tuple[StateInCall, ...]:
     app = apps.guess_app(states[-1].app_data, games)
-    return tuple(StateInCall(apps.state_facts(state, fixed), app, apps.read_position(app, state)) for state in states)
+    return tuple(StateInCall(state_facts(state, fixed), app, apps.read_position(app, state)) for state in states)
 
 
 def _item(calldata: bytes, games: Sequence[Game]) -> CallReport | ForcemoveError:

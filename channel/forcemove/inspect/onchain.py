@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from forcemove.game import seat_names
-from forcemove.inspect import apps
+from forcemove.inspect import apps, states
 from forcemove.protocol.encoding import Domain
 from forcemove.protocol.logs import (
     ChallengeRegistered,
@@ -217,7 +217,7 @@ class RecordReport:
     """The recorded state. `signed_by` (20 bytes each): the participants who have signed it or, where the participants
     are unknown, those signers that its outcome pays."""
 
-    state: apps.StateFacts
+    state: states.StateFacts
     app: apps.KnownApp | None
     position: apps.PositionFacts | apps.NoPosition | None
     signed_by: tuple[bytes, ...]
@@ -230,7 +230,7 @@ class ChannelReport:
 
     channel: ChannelOnChain
     record: RecordReport | None
-    owed: tuple[apps.OutcomeEntry, ...] | None
+    owed: tuple[states.OutcomeEntry, ...] | None
 
 
 def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: FixedPart | None = None) -> ChannelReport:
@@ -239,7 +239,7 @@ def report_channel(channel: ChannelOnChain, name_app: NameApp, fixed_part: Fixed
     return ChannelReport(
         channel,
         None if recorded is None else _report_record(recorded, name_app, fixed_part),
-        None if owed is None else apps.outcome_entries(owed.outcome, fixed_part),
+        None if owed is None else states.outcome_entries(owed.outcome, fixed_part),
     )
 
 
@@ -250,4 +250,4 @@ def _report_record(recorded: Recorded, name_app: NameApp, fixed_part: FixedPart 
     app = name_app(state)
     signed_by = tuple(signer for signer, _ in recorded.signatures if signer in known)
     names = seat_names(len(fixed_part.participants)) if fixed_part else None
-    return RecordReport(apps.state_facts(state, fixed_part), app, apps.read_position(app, state, names), signed_by)
+    return RecordReport(states.state_facts(state, fixed_part), app, apps.read_position(app, state, names), signed_by)

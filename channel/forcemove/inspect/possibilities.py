@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forcemove.inspect.apps import StateKind, kind_of_state
+from forcemove.inspect.states import StateKind, kind_of_state
 from forcemove.protocol.types import FixedPart, VariablePart
 
 ACTIONS = (

@@ -9,13 +9,14 @@ from forcemove.artifact import ADJUDICATOR
 from forcemove.chain.adjudicator import PlacedLog
 from forcemove.chain.book import AddressBook
 from forcemove.inspect import report_shapes as shapes
-from forcemove.inspect.apps import KnownApp, NoPosition, OutcomeEntry, PositionFacts, StateFacts
+from forcemove.inspect.apps import KnownApp, NoPosition, PositionFacts
 from forcemove.inspect.bare import BareReport, CallReport
 from forcemove.inspect.deployments import DeploymentReport
 from forcemove.inspect.game_record_report import GameRecordReport
 from forcemove.inspect.inspection import Report
 from forcemove.inspect.onchain import ChannelReport, turn_of
 from forcemove.inspect.signed_state import SignedStateReport
+from forcemove.inspect.states import OutcomeEntry, StateFacts
 from forcemove.protocol.codec.json_text import hex_text
 from forcemove.protocol.codec.packed import ConcludeCall
 

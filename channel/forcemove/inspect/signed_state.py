@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forcemove.chain.errors import CallRefused, Panicked, RevertedWithText, UnknownRevert
 from forcemove.errors import ForcemoveError, RuleError
 from forcemove.game import seat_names
-from forcemove.inspect import apps
+from forcemove.inspect import apps, states
 from forcemove.inspect.onchain import ChannelOnChain, ChannelReport, report_channel
 from forcemove.inspect.possibilities import PossibleAction, dispute_actions, missing_support, turn_actions
 from forcemove.protocol.codec.wire import SignedStateFile
@@ -198,10 +198,10 @@ class SignedStateReport:
 
     file: SignedStateFile
     channel_id: bytes
-    state: apps.StateFacts
+    state: states.StateFacts
     app: apps.KnownApp | None
     position: apps.PositionFacts | apps.NoPosition | None
-    signatures: tuple[apps.SignatureCheck, ...]
+    signatures: tuple[states.SignatureCheck, ...]
     problem: RuleError | None
     support: str | None
     could: tuple[tuple[PossibleAction, ...], ...]
@@ -211,7 +211,7 @@ class SignedStateReport:
     @property
     def has_wrong_signature(self) -> bool:
         """Whether a signature is not of the participant that it is said to be of."""
-        return any(check.verdict is apps.SignatureVerdict.WRONG for check in self.signatures)
+        return any(check.verdict is states.SignatureVerdict.WRONG for check in self.signatures)
 
 
 def report_signed_state(
@@ -224,14 +224,14 @@ def report_signed_state(
     fixed_part, state = file.fixed_part, file.signed.state
     id_ = channel_id(fixed_part, file.domain)
     signed = digest(file.domain, hash_state(id_, state).state)
-    checks = apps.check_signatures(fixed_part.participants, signed, file.signed.signatures)
+    checks = states.check_signatures(fixed_part.participants, signed, file.signed.signatures)
     good, problem = _only_good(file.signed, checks), _problem(file, id_)
     attempts = try_operations(*on_chain, fixed_part, good) if on_chain and problem is None else []
     actions = _actions(file, good, on_chain and on_chain[1], attempts)
     return SignedStateReport(
         file,
         id_,
-        apps.state_facts(state, fixed_part),
+        states.state_facts(state, fixed_part),
         app,
         apps.read_position(app, state, seat_names(len(fixed_part.participants))),
         checks,
@@ -243,8 +243,8 @@ def report_signed_state(
     )
 
 
-def _only_good(signed: SignedState, checks: Sequence[apps.SignatureCheck]) -> SignedState:
-    good = (check.participant for check in checks if check.verdict is apps.SignatureVerdict.SIGNED)
+def _only_good(signed: SignedState, checks: Sequence[states.SignatureCheck]) -> SignedState:
+    good = (check.participant for check in checks if check.verdict is states.SignatureVerdict.SIGNED)
     return SignedState(signed.state, {index: signed.signatures[index] for index in good})
 
 

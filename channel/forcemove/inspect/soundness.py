@@ -11,9 +11,9 @@ from forcemove.chain.adjudicator import Adjudicator
 from forcemove.chain.asking import ask_now
 from forcemove.chain.genuine import genuine_steps
 from forcemove.errors import ForcemoveError, PassingError
-from forcemove.inspect.apps import SignatureVerdict, check_signatures
 from forcemove.inspect.journal_channel import JournalChannel
 from forcemove.inspect.onchain import ChannelOnChain
+from forcemove.inspect.states import SignatureVerdict, check_signatures
 from forcemove.protocol.encoding import digest
 from forcemove.protocol.machine.channel import Accepted
 from forcemove.protocol.machine.peer_messages import require_next

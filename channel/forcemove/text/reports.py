@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from forcemove.chain.addresses import show_address
 from forcemove.game import seat_names
-from forcemove.inspect import apps
+from forcemove.inspect import apps, states
 from forcemove.inspect.bare import BareKind, BareReport, CallReport
 from forcemove.inspect.game_record_report import ChainPayment, GameRecordReport
 from forcemove.inspect.onchain import ChannelReport, Credit, turn_of
@@ -271,7 +271,7 @@ def _app(app: apps.KnownApp | None) -> str:
     return f"{app.game.title}, {_KNOWN_BY[app.known_by]}" if app else "none of the games that are installed"
 
 
-def _state(facts: apps.StateFacts, title: str = "State") -> ReportPart:
+def _state(facts: states.StateFacts, title: str = "State") -> ReportPart:
     state = facts.state
     mover = "" if facts.mover is None else f", of participant {facts.mover}"
     stage = f" ({facts.kind.value})" if facts.kind else ""
@@ -294,11 +294,11 @@ def _bytes(data: bytes) -> str:
     return f"{len(data)} bytes{f': {hex_text(data)}' if data else ''}"
 
 
-def _outcome(name: str, entries: Iterable[apps.OutcomeEntry]) -> ReportEntry:
+def _outcome(name: str, entries: Iterable[states.OutcomeEntry]) -> ReportEntry:
     return ReportEntry(name, "\n".join(map(_allocation, entries)) or "nothing")
 
 
-def _allocation(entry: apps.OutcomeEntry) -> str:
+def _allocation(entry: states.OutcomeEntry) -> str:
     allocation = entry.allocation
     account = show_address(entry.account) if entry.account else f"channel {hex_text(allocation.destination)}"
     who = "" if entry.participant is None else f" (participant {entry.participant})"
@@ -306,7 +306,7 @@ def _allocation(entry: apps.OutcomeEntry) -> str:
 
 
 def _position(
-    app: apps.KnownApp | None, position: apps.PositionFacts | apps.NoPosition | None, state: apps.StateFacts | None
+    app: apps.KnownApp | None, position: apps.PositionFacts | apps.NoPosition | None, state: states.StateFacts | None
 ) -> Iterator[ReportPart]:
     match position:
         case None:
@@ -323,24 +323,24 @@ def _position(
     yield ReportPart(f"Position: {_app(app)}", entries)
 
 
-def _stake(stake: int, state: apps.StateFacts | None) -> str:
+def _stake(stake: int, state: states.StateFacts | None) -> str:
     """The stake in the asset of the outcome, where the outcome has one asset."""
     assets = {entry.allocation.asset for entry in state.pays} if state else set()
     return show_asset(assets.pop(), stake) if len(assets) == 1 else f"{stake:,} of the asset's smallest unit"
 
 
-def _signature(check: apps.SignatureCheck) -> ReportEntry:
+def _signature(check: states.SignatureCheck) -> ReportEntry:
     name = f"participant {check.participant}"
     match check.verdict:
-        case apps.SignatureVerdict.SIGNED:
+        case states.SignatureVerdict.SIGNED:
             return ReportEntry(name, "has signed", "good")
-        case apps.SignatureVerdict.MISSING:
+        case states.SignatureVerdict.MISSING:
             return ReportEntry(name, "has not signed")
-        case apps.SignatureVerdict.WRONG:
+        case states.SignatureVerdict.WRONG:
             return ReportEntry(name, f"WRONG signature, {_maker(check)}", "bad")
 
 
-def _maker(check: apps.SignatureCheck) -> str:
+def _maker(check: states.SignatureCheck) -> str:
     if check.recovered:
         maker = f"made by {show_address(check.recovered)}"
     else:

@@ -23,9 +23,10 @@ from forcemove.history.entries import (
     TxMined,
     TxSent,
 )
-from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts, SignatureVerdict, read_position
+from forcemove.inspect.apps import KnownApp, KnownBy, NoPosition, PositionFacts, read_position
 from forcemove.inspect.possibilities import PossibleAction
 from forcemove.inspect.signed_state import SignedStateReport, report_signed_state
+from forcemove.inspect.states import SignatureVerdict
 from forcemove.protocol.agreement import Agreement
 from forcemove.protocol.codec.wire import SignedStateFile
 from forcemove.protocol.encoding import digest, hash_state

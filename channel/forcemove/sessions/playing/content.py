@@ -11,8 +11,9 @@ from forcemove.history.tokens import Tokens
 from forcemove.protocol.types import Outcome
 from forcemove.text.amounts import amount_text
 from forcemove.text.situation.balances import settled_shares
+from forcemove.text.situation.clock import clock_of
 from forcemove.text.situation.headline import headline_of, names_for, played_state
-from forcemove.text.situation.moment import Moment, capitalised, clock_of, failure_text, shown_names
+from forcemove.text.situation.moment import Moment, capitalised, failure_text, shown_names
 from forcemove.text.situation.presence import presence_text
 from forcemove.text.situation.safety import silence_text
 

@@ -15,8 +15,8 @@ from forcemove.protocol.machine.results import Ending, Share
 from forcemove.rounds import score_line
 from forcemove.text.amounts import amount_text
 from forcemove.text.reports import ending_text
+from forcemove.text.situation.clock import RUN_OUT
 from forcemove.text.situation.moment import (
-    RUN_OUT,
     Moment,
     capitalised,
     change_text,
