@@ -48,7 +48,7 @@ def seat_to_move(table: DiscardTable) -> int:
 
 
 def is_over(table: DiscardTable) -> bool:
-    """Whether nothing more is to be done."""
+    """Whether nothing is left to do."""
     return table.result is not None or rules.is_over(table.history)
 
 
