@@ -28,8 +28,8 @@ _MEETING_SECONDS = 50.0
 class Meeting(Struct, frozen=True, tag=True, omit_defaults=True):
     """What host and guests have agreed on, each by a signature; the joins are in the order of the seats. `has_met`:
     whether all are known to have been at the table; else the game may never begin. `relay`: its address, where the
-    journal keeps it. Raises `InvalidValue` where a join is missing, belongs to another offer, or asks for payment to the
-    adjudicator itself, which no outcome may name; and `OfferForAnother`."""
+    journal keeps it. Raises `InvalidValue` where a join is missing, belongs to another offer, or asks for payment to
+    the adjudicator itself, which no outcome may name; and `OfferForAnother`."""
 
     offer: Offer
     joins: tuple[Join, ...]
